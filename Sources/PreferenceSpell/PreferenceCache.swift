@@ -21,6 +21,8 @@ public import PreferenceStorage
   /// The present key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
   private let names: [String]
+  /// The present key.
+  let key: String
   private let declaredDefault: DefaultValue<Value>
   /// Whether a former value is erased from the store at once.
   private let isErasing: Bool
@@ -42,7 +44,7 @@ public import PreferenceStorage
   init(
     store: any PreferenceStore, key: String, of declaration: PreferenceDeclaration<Value>
   ) {
-    (self.store, declaredDefault, place) = (store, declaration.defaultValue, declaration.place)
+    (self.store, self.key, declaredDefault, place) = (store, key, declaration.defaultValue, declaration.place)
     isErasing = declaration.isErasing
     (stored, override, home) = (store.withoutOverrides, store.override(forKey: key), store.home(ofKey: key))
     home?.hub.declarations.note(Value.self, forKey: home?.key ?? key, at: declaration.place)
@@ -51,8 +53,6 @@ public import PreferenceStorage
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
-
-  var key: String { names[0] }
 
   /// Whether the store could be created; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }

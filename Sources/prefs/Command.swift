@@ -209,7 +209,7 @@ struct Export {
       let found = try system.status(of: file)
       if found.identity == own { return true }
       if found.kind == .file { try system.truncate(file, to: 0) }
-      try system.appendAll(bytes, to: file)
+      try system.writeAll(bytes, to: file)
       return false
     }
     if isOwn { throw UsageError(message: "\(target) is the file that is exported; choose another target") }
@@ -220,7 +220,7 @@ struct Export {
     let file = try system.open(path, for: .creating)
     defer { system.close(file) }
     do throws(SystemError) {
-      try system.appendAll(bytes, to: file)
+      try system.writeAll(bytes, to: file)
       try system.synchronize(file)
       try system.rename(path, to: target)
     } catch {

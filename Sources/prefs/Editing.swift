@@ -84,7 +84,7 @@ struct Editing {
     try onFile(path, "could not be made for the editor") { () throws(SystemError) in
       let file = try system.open(path, for: .creating)
       defer { system.close(file) }
-      try system.appendAll(Array(text.utf8), to: file)
+      try system.writeAll(Array(text.utf8), to: file)
     }
     return path
   }

@@ -112,7 +112,7 @@ enum Console {
 
   private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {
     do throws(SystemError) {
-      try FileSystem().appendAll(Array(text.utf8), to: descriptor)
+      try FileSystem().writeAll(Array(text.utf8), to: descriptor)
     } catch {
       throw OutputError(cause: error)
     }

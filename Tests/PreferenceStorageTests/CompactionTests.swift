@@ -1,7 +1,8 @@
 import Foundation
-import PreferenceStorage
 import TestSupport
 import Testing
+
+@testable import PreferenceStorage
 
 @Suite("Compaction", .timeLimit(.hang)) struct CompactionTests {
   let folder: TemporaryFolder
@@ -69,6 +70,56 @@ import Testing
     #expect(one.keys == ["one"] + (0..<40).map { "two \($0)" })
     #expect(one.keys == two.keys)
     #expect(try file.contents.count < 500_000)
+  }
+
+  @Test("takes over the lines that another program appends meanwhile, without the lock")
+  func appendedMeanwhile() async throws {
+    let disk = AppendedDisk(path: FilePath(file.path))
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: disk)
+    var changes = store.changes().makeAsyncIterator()
+    try store.set(1, forKey: "a")
+    try store.set(2, forKey: "a")
+    disk.isAppending = true
+    try store.compact()
+    disk.isAppending = false
+    #expect(disk.count == 2)
+    let other = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+    #expect(other.json() == "{\n  \"a\": 2,\n  \"e1\": 1,\n  \"e2\": 2\n}\n")
+    #expect(store.json() == other.json() && other.recovery == nil)
+    #expect(try !file.text.contains("\"a\":1"))
+    #expect(await changes.next()?.isSuperset(of: ["e1", "e2"]) == true)
+    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  /// A disk on which another program appends a line while a new file is synchronized, and after the old one is marked.
+  ///
+  /// `@unchecked Sendable`: one thread uses it.
+  private final class AppendedDisk: FileSystem, @unchecked Sendable {
+    let path: FilePath
+    var isAppending = false
+    var count = 0
+
+    init(path: FilePath) { self.path = path }
+
+    private func appendLine(number: Int) throws(SystemError) {
+      guard isAppending, count < number else { return }
+      count += 1
+      let other = FileSystem()
+      let file = try other.open(path, for: .appending)
+      try other.writeAll(Array("{\"e\(count)\":\(count)}\n".utf8), to: file)
+      other.close(file)
+    }
+
+    override func synchronize(_ file: Int32) throws(SystemError) {
+      try super.synchronize(file)
+      try appendLine(number: 1)
+    }
+
+    override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+      let length = try super.append(bytes, to: file)
+      if bytes.elementsEqual("a3a6bf43 {}\n".utf8) { try appendLine(number: 2) }
+      return length
+    }
   }
 
   @Test("removes what a compaction that was killed has left, and nothing else")

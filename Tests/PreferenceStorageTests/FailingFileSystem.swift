@@ -174,5 +174,4 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
 
   override var user: UInt32 { base.user }
   override var hasOtherUsers: Bool { base.hasOtherUsers }
-  override var sizeLimit: Int? { base.sizeLimit }
 }

@@ -51,6 +51,84 @@
           == "#preferences 1\n1cd57780 { }\n561bacaf {\"a\":1}\na61beece {\"b\":99}\n32ecd737 {\"last\":\"x\"}\n")
       #expect(try folder.names == ["outside", "store.preferences"])
     }
+
+    @Test("loses nothing that several processes have written, some of which are killed while they rewrite it")
+    func writers() async throws {
+      let (file, inside) = (folder.file("outside"), folder.file())
+      try file.overwrite("#preferences 1\n")
+      try inside.overwrite("")
+      await #expect(processExitsWith: .success) {
+        [file = file.path as String, inside = inside.path as String, acknowledged = folder.file("log").path as String]
+        in
+        let child = forkWhileOthersSleep()
+        if child != 0 {
+          var status: Int32 = 0
+          insist(waitpid(child, &status, 0) == child && status == 0)
+          return
+        }
+        insist(MountNamespace.enter(mounting: file, at: inside))
+        let log = open(acknowledged, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        insist(log >= 0)
+        // Two writers compact the file all the time. Each of the others is killed as soon as it has written 20 values.
+        let patients = (0..<2).map { writer(number: $0, at: inside, turns: 200, acknowledging: log) }
+        for number in 2..<2 + repetitions(debug: 15, release: 40) {
+          let writer = writer(number: number, at: inside, turns: .max, acknowledging: log)
+          while count(of: number, in: acknowledged) < 20 { usleep(100) }
+          // The moment within a rewriting is another one each time.
+          usleep(UInt32(number) * 137 % 2_000)
+          kill(writer, SIGKILL)
+          var status: Int32 = 0
+          insist(waitpid(writer, &status, 0) == writer && status & 0x7f == SIGKILL)
+        }
+        for patient in patients {
+          var status: Int32 = 0
+          insist(waitpid(patient, &status, 0) == patient && status == 0)
+        }
+        let store = try FilePreferenceStore(path: FilePath(inside), system: FileSystem())
+        for (number, value) in lastValues(in: acknowledged) {
+          let found = try store.value(Int.self, forKey: "writer \(number)")
+          // A value that was written, but not acknowledged before the writer was killed, may be there as well.
+          insist(found == value || found == value + 1)
+        }
+        try store.compact()
+        insist(try FilePreferenceStore(path: FilePath(inside), system: FileSystem()).recovery == nil)
+        _exit(0)
+      }
+      #expect(try inside.text == "")
+      #expect(try file.contents.count < 10_000)
+    }
+  }
+
+  /// Starts a process that counts in the file, and writes a record to the log after each write has returned.
+  private func writer(number: Int, at path: String, turns: Int, acknowledging log: Int32) -> pid_t {
+    let child = fork()
+    if child != 0 { return child }
+    alarm(300)
+    do {
+      let store = try FilePreferenceStore(path: FilePath(path), system: FileSystem(), compactingAbove: 200)
+      var turn = 0
+      while turn < turns {
+        turn += 1
+        try store.set(turn, forKey: "writer \(number)")
+        let record = [Int32(number), Int32(turn)]
+        insist(record.withUnsafeBytes { write(log, $0.baseAddress, $0.count) } == 8)
+      }
+      _exit(0)
+    } catch { fatalError("\(error)") }
+  }
+
+  private func records(in log: String) -> [(number: Int, value: Int)] {
+    guard let bytes = FileManager.default.contents(atPath: log) else { return [] }
+    let words = bytes.withUnsafeBytes { bytes in
+      (0..<bytes.count / 4).map { bytes.load(fromByteOffset: 4 * $0, as: Int32.self) }
+    }
+    return stride(from: 0, to: words.count - 1, by: 2).map { (Int(words[$0]), Int(words[$0 + 1])) }
+  }
+
+  private func count(of number: Int, in log: String) -> Int { records(in: log).count { $0.number == number } }
+
+  private func lastValues(in log: String) -> [Int: Int] {
+    Dictionary(records(in: log).map { ($0.number, $0.value) }) { max($0, $1) }
   }
 
   /// A process's own mount namespace, by calls that Swift's module of the C library doesn't have.

@@ -155,7 +155,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
       if path == "/folder" { return 99 }
       switch (state.names[path], access) {
       case (_?, .creating): throw SystemError("open", 17)
-      case (nil, .reading), (nil, .appending): throw SystemError("open", 2)
+      case (nil, .reading), (nil, .appending), (nil, .overwriting): throw SystemError("open", 2)
       case (nil, .creating):
         if state.isFull { throw SystemError("open", 28) }
         try state.willChange("open")
@@ -302,7 +302,6 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   override func unlock(_ file: Int32) {}
   override var user: UInt32 { 1 }
   override var hasOtherUsers: Bool { true }
-  override var sizeLimit: Int? { nil }
 
   override func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? { nil }
 }

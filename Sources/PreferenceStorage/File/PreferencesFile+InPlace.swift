@@ -16,10 +16,10 @@ extension PreferencesFile {
     end += PreferencesFile.blanks(lines.count - old.count - end.count)
     let start = old.count + end.count
     Line.append(PreferencesFile.allChanges(to: table, of: old), to: &end)
-    try appendBytes(end)
+    try append(end)
     try descriptor.synchronizeRewriting()
     do throws(SystemError) {
-      try system.overwriteAll(lines + PreferencesFile.blanks(start - lines.count), at: 0, in: descriptor.number)
+      try overwrite(from: 0, with: lines + PreferencesFile.blanks(start - lines.count))
       try descriptor.synchronizeRewriting()
       // A program that ignores the lock may have appended a line.
       guard try system.status(of: descriptor.number).size == old.count + end.count else {
@@ -50,8 +50,7 @@ extension PreferencesFile {
       Line.append(PreferencesFile.allChanges(to: table, of: old), to: &record)
       let removed = Set(changes.filter { $0.text == nil }.map(\.key))
       guard let room = FreeRoom.find(for: record.count, in: old, removing: removed) else { return false }
-      try system.overwriteAll(
-        record + PreferencesFile.blanks(room.count - record.count), at: room.lowerBound, in: descriptor.number)
+      try overwrite(from: room.lowerBound, with: record + PreferencesFile.blanks(room.count - record.count))
       try descriptor.synchronize()
       parts = [Array(old[..<room.lowerBound]), record]
     }
@@ -62,9 +61,16 @@ extension PreferencesFile {
     return true
   }
 
+  /// Overwrites a part of the file through a descriptor of its own, since the other one only appends.
+  private func overwrite(from offset: Int, with bytes: [UInt8]) throws(SystemError) {
+    let file = Descriptor(try system.open(location.path, for: .overwriting), of: system)
+    guard try system.status(of: file.number).identity == identity else { throw SystemError("open", ESTALE) }
+    try system.writeAll(bytes, to: file.number, at: offset)
+  }
+
   private func contents(of descriptor: Descriptor) throws(SystemError) -> [UInt8] {
     let bytes = try descriptor.readAll()
-    guard let known, known.isAll(of: bytes) else { throw SystemError("read", ESTALE) }
+    guard let known, known.isAll(of: bytes) else { throw .outdated }
     return bytes
   }
 

@@ -25,9 +25,10 @@ extension PreferencesFile {
         continue
       }
       if try look(isLocked: false) { return }
-      var patience = Patience(limit)
+      var patience = Patience(limit: limit)
       repeat {
-        guard try tryLock(descriptor, PreferenceError.reading) else { continue }
+        let isTaken = try asking { () throws(SystemError) in try system.tryLock(descriptor.number) }
+        guard isTaken else { continue }
         defer { unlock() }
         try look(isLocked: true)
         return
@@ -95,13 +96,18 @@ extension PreferencesFile {
   func look(isLocked: Bool) throws(PreferenceError) -> Bool {
     guard let descriptor else { return true }
     let bytes = try asking { () throws(SystemError) in try descriptor.readAll() }
-    if let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
-      let parser = parse(bytes[known.length...], after: known)
-    {
-      apply(parser)
-      return true
-    }
+    if takeOverAppended(bytes) != nil { return true }
     return try readAll(bytes, isLocked: isLocked)
+  }
+
+  /// Takes over what follows the known part of the whole file, and returns these changes; nil if the known part has
+  /// changed, or what follows is damaged or was edited.
+  func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
+    guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
+      let parser = parse(bytes[known.length...], after: known)
+    else { return nil }
+    apply(parser)
+    return parser.changes
   }
 
   private func readAll(_ bytes: [UInt8], isLocked: Bool) throws(PreferenceError) -> Bool {
@@ -180,7 +186,7 @@ extension PreferencesFile {
     wasCarriedOver = false
     do {
       // The process that appends the mark holds the lock until the new file is permanently at the path.
-      var patience = Patience(.milliseconds(100))
+      var patience = Patience(limit: .milliseconds(100))
       while try !system.tryLock(old.number), patience.wait() {}
       defer { system.unlock(old.number) }
       let size = try system.status(of: old.number).size
@@ -190,90 +196,5 @@ extension PreferencesFile {
       // If the old file can't be read, the new file has all that can be known.
     }
     descriptor = nil
-  }
-}
-
-// MARK: Opening
-
-extension PreferencesFile {
-  /// Returns the open file, created if `making` is true; nil if there is none, or a process just created or removed it.
-  func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
-    if let descriptor { return descriptor }
-    guard try location.prepare(making: making, in: system) else { return nil }
-    let translate = making ? PreferenceError.writing : PreferenceError.reading
-    let status = try asking(translate) { () throws(SystemError) in try system.find(location.path) }
-    guard status != nil || making else { return nil }
-    guard status == nil || status?.kind == .file else {
-      throw PreferenceError(
-        .notAPreferencesFile,
-        "is not a file but a folder, a link or a device; it was not touched. Move it away or choose another path",
-        path: name)
-    }
-    let opened = try asking(translate) { () throws(SystemError) -> (file: Int32, refusal: SystemError?)? in
-      do throws(SystemError) {
-        return (try system.open(location.path, for: status == nil ? .creating : .appending), nil)
-      } catch {
-        if error.isTaken || error.isMissing { return nil }
-        guard error.isRefusal, status != nil else { throw error }
-        return (try system.open(location.path, for: .reading), error)
-      }
-    }
-    guard let opened else { return nil }
-    if status == nil { (written, lastTable) = ([], nil) }
-    return try adopt(Descriptor(opened.file, of: system), readOnly: opened.refusal)
-  }
-
-  private func adopt(_ new: Descriptor, readOnly: SystemError?) throws(PreferenceError) -> Descriptor {
-    let status = try asking { () throws(SystemError) in try system.status(of: new.number) }
-    if system.hasOtherUsers, status.isForeign(to: system.user) {
-      throw PreferenceError(
-        .insecureFile,
-        "the file belongs to another user, who could change it; it was not read. Remove it or choose another path",
-        path: name)
-    }
-    unsafeMode = system.hasOtherUsers && status.mode & 0o022 != 0 ? status.mode : nil
-    (self.readOnly, folderNeedsSync, allowedLength) = (readOnly, true, 0)
-    replace(with: new, identity: status.identity, known: nil)
-    return new
-  }
-
-  /// Switches to another open file, and discards the recorded damage and failures of the old one.
-  func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
-    (descriptor, self.identity, self.known) = (new, identity, known)
-    (damage, repairFailed, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), false, 0, false)
-  }
-
-  /// Revokes the right of other users to write to the file, which has proved to be a preferences file.
-  private func keepOthersOut() throws(PreferenceError) {
-    guard let descriptor, let mode = unsafeMode else { return }
-    do throws(SystemError) {
-      try system.setMode(mode & 0o755, of: descriptor.number)
-      unsafeMode = nil
-    } catch {
-      throw PreferenceError(
-        .insecureFile,
-        "others can write the file, and that right could not be taken from them; it was not read. Allow its owner only"
-          + " (chmod go-w) or choose another path", path: name, underlying: error)
-    }
-  }
-
-  var neverSettled: PreferenceError {
-    PreferenceError(
-      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that", path: name)
-  }
-
-  /// Runs `body`, and translates errors of its system calls into errors of the store.
-  func asking<Result>(
-    _ translate: (SystemError, String) -> PreferenceError = PreferenceError.reading,
-    _ body: () throws(SystemError) -> Result
-  ) throws(PreferenceError) -> Result {
-    do throws(SystemError) { return try body() } catch { throw translate(error, name) }
-  }
-
-  /// Returns the identity and the size of the file at the path; nil if there is none.
-  func snapshot() throws(PreferenceError) -> FileStatus? {
-    try asking { () throws(SystemError) in
-      try system.ifPresent { () throws(SystemError) in try system.snapshot(atPath: location.path) }
-    }
   }
 }

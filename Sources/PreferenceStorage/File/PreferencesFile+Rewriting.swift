@@ -9,7 +9,7 @@ extension PreferencesFile {
   /// No value depends on the line yet, so a failure is only reported, and remembered for the next synchronization.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
-    try append(Line.header)
+    try asking(PreferenceError.writing) { () throws(SystemError) in try append(Line.header) }
     do throws(SystemError) { try descriptor.synchronize() } catch {
       return ownHub.report(.writing(error, path: name))
     }
@@ -51,16 +51,25 @@ extension PreferencesFile {
   /// - Parameter changes: Changes to make at the same time, for which the old file has no space.
   func rewrite(making changes: [PreferenceChange] = []) throws(PreferenceError) {
     guard let old = descriptor else { return }
-    try look(isLocked: true)
-    let table = table(after: changes)
     var left: KnownPart?
-    do throws(SystemError) {
-      if damage.dropsBytes { try copyAside(old) }
-      do throws(SystemError) { left = try replace(old, with: table) } catch {
-        guard error.isOfFixedFile else { throw error }
-        try rewriteInPlace(with: table)
+    var copied = PreferenceRecovery()
+    var tries = 0
+    repeat {
+      tries += 1
+      try look(isLocked: true)
+      do throws(SystemError) {
+        if damage.dropsBytes, damage != copied { try copyAside(old) }
+        copied = damage
+        do throws(SystemError) { left = try replace(old, making: changes) } catch {
+          guard error.isOfFixedFile else { throw error }
+          try rewriteInPlace(with: table(after: changes))
+        }
+        tries = .max
+      } catch {
+        // Another program may have written to the file at the same time.
+        guard error == .outdated, tries < 5 else { throw .compacting(error, path: name) }
       }
-    } catch { throw .compacting(error, path: name) }
+    } while tries < .max
     apply(changes)
     if descriptor === old { return }
     folderNeedsSync = true
@@ -77,7 +86,7 @@ extension PreferencesFile {
   }
 
   /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked.
-  private func replace(_ old: Descriptor, with table: ValueTable) throws(SystemError) -> KnownPart? {
+  private func replace(_ old: Descriptor, making changes: [PreferenceChange]) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // Another user's file would become this user's, and a file with two hard links would become two files.
     guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
@@ -92,13 +101,14 @@ extension PreferencesFile {
     do throws(SystemError) {
       guard try system.tryLock(new.number) else { throw SystemError("flock", ESTALE) }
       if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
-      let newKnown = try writeAll(table, to: new)
+      var newKnown = KnownPart()
+      try append(PreferencesFile.compacted(table(after: changes)), to: new, &newKnown)
       try new.synchronize()
       let newIdentity = try system.status(of: new.number).identity
-      isMarked = leave(Line.mark)
-      // An editor ignores the lock, and may have changed the file in the meantime.
-      let bytes = try old.readAll()
-      guard let known, known.isAll(of: bytes) else { throw SystemError("rename", ESTALE) }
+      repeat {
+        while try !repeatAppended(to: old, in: new, &newKnown, except: changes) {}
+        isMarked = leave(Line.mark)
+      } while try !repeatAppended(to: old, in: new, &newKnown, except: changes)
       try takePath(from: newPath, newIdentity, isTrade: folder != nil)
       system.unlock(old.number)
       replace(with: new, identity: newIdentity, known: newKnown)
@@ -121,7 +131,7 @@ extension PreferencesFile {
   private func lockFolder() throws(SystemError) -> Descriptor? {
     guard let number = try? system.open(location.folder, for: .reading) else { return nil }
     let folder = Descriptor(number, of: system)
-    var patience = Patience(PreferencesFile.readingLimit)
+    var patience = Patience(limit: PreferencesFile.readingLimit)
     repeat {
       guard let isLocked = try? system.tryLock(folder.number) else { return nil }
       if isLocked { return folder }
@@ -194,14 +204,25 @@ extension PreferencesFile {
     try write(others.filter { other in !changes.contains { $0.key == other.key } })
   }
 
-  /// Writes the table to a new file, and returns the whole file as the known part.
-  private func writeAll(_ table: ValueTable, to new: Descriptor) throws(SystemError) -> KnownPart {
-    let bytes = PreferencesFile.compacted(table)
-    try checkLimit(bytes.count)
-    try system.appendAll(bytes, to: new.number)
-    var known = KnownPart()
-    bytes.withUnsafeBufferPointer { known.append($0) }
-    return known
+  /// Repeats in the new file what another program, which ignores the lock, has just appended to the old one.
+  ///
+  /// - Returns: True if the old file is as it is known, so that nothing had to be repeated.
+  /// - Throws: `.outdated` if the old file was changed in another way.
+  private func repeatAppended(
+    to old: Descriptor, in new: Descriptor, _ newKnown: inout KnownPart, except changes: [PreferenceChange]
+  ) throws(SystemError) -> Bool {
+    let bytes = try old.readAll()
+    if known?.isAll(of: bytes) == true { return true }
+    guard let others = takeOverAppended(bytes) else { throw .outdated }
+    var line: [UInt8] = []
+    Line.append(others.filter { other in !changes.contains { $0.key == other.key } }, to: &line)
+    try append(line, to: new, &newKnown)
+    return false
+  }
+
+  private func append(_ bytes: [UInt8], to new: Descriptor, _ newKnown: inout KnownPart) throws(SystemError) {
+    try system.writeAll(bytes, to: new.number)
+    bytes.withUnsafeBufferPointer { newKnown.append($0) }
   }
 
   /// Returns the contents of a new file with the values of the table.
@@ -227,8 +248,7 @@ extension PreferencesFile {
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
       let bytes = try file.readAll()
-      try checkLimit(bytes.count)
-      try system.appendAll(bytes, to: copy.number)
+      try system.writeAll(bytes, to: copy.number)
       try system.synchronize(copy.number)
       try system.synchronizeFolder(location.folder)
       for old in earlier.dropLast(PreferencesFile.copyLimit - 1) { discard(location.folder.appending(old.name)) }

@@ -161,21 +161,18 @@ extension PreferencesFile {
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
     // After a wait that has timed out, the next writes wait for a shorter time.
-    var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
+    var patience = Patience(limit: isBlocked ? min(limit, .milliseconds(50)) : limit)
     repeat {
-      if try tryLock(descriptor) { return isBlocked = false }
+      let isTaken = try asking(PreferenceError.writing) { () throws(SystemError) in
+        try system.tryLock(descriptor.number)
+      }
+      if isTaken { return isBlocked = false }
     } while patience.wait()
     isBlocked = true
     throw PreferenceError(
       .busy,
       "has been locked by another process for more than \(limit), and the change was not made. Set the value again when the"
         + " lock is gone, or set a longer lockWaitLimit", path: name)
-  }
-
-  func tryLock(
-    _ file: Descriptor, _ translate: (SystemError, String) -> PreferenceError = PreferenceError.writing
-  ) throws(PreferenceError) -> Bool {
-    try asking(translate) { () throws(SystemError) in try system.tryLock(file.number) }
   }
 
   /// Releases the lock, unless this process is a forked child, whose parent has the lock.
@@ -196,11 +193,11 @@ extension PreferencesFile {
     bytes.removeAll(keepingCapacity: true)
     if known?.lacksNewline == true { bytes.append(UInt8(ascii: "\n")) }
     Line.append(changes, to: &bytes)
-    do throws(PreferenceError) {
+    do throws(SystemError) {
       try append(bytes)
       apply(changes)
     } catch {
-      guard error.code == .noSpace, makeShorter(by: Array(changes)) else { throw error }
+      guard error.isFull, makeShorter(by: Array(changes)) else { throw .writing(error, path: name) }
     }
     for change in changes { written.insert(change.key) }
     if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
@@ -240,17 +237,9 @@ extension PreferencesFile {
   }
 
   /// Appends all of the bytes to the file, or none of them.
-  func append(_ bytes: [UInt8]) throws(PreferenceError) {
-    do throws(SystemError) { try appendBytes(bytes) } catch { throw .writing(error, path: name) }
-  }
-
-  /// Appends all of the bytes to the file, or none of them, and throws the system's error.
-  func appendBytes(_ bytes: [UInt8]) throws(SystemError) {
+  func append(_ bytes: [UInt8]) throws(SystemError) {
     guard let descriptor, let length = known?.length else { throw SystemError("write", ESTALE) }
-    do throws(SystemError) {
-      try checkLimit(length + bytes.count)
-      try system.appendAll(bytes, to: descriptor.number)
-    } catch {
+    do throws(SystemError) { try system.writeAll(bytes, to: descriptor.number) } catch {
       takeBack(bytes, from: descriptor, to: length)
       throw error
     }
@@ -263,16 +252,6 @@ extension PreferencesFile {
     if !damage.isEmpty, !repairFailed { repair() }
     if descriptor?.syncFailure != nil { try rewrite() }
     if known?.length == 0 { try writeHeader() }
-  }
-
-  /// Throws if the length is above the process's limit, since the system would end the process with a signal.
-  ///
-  /// The limit is asked for when the file is opened, each time that it has grown by a megabyte, and when it is reached.
-  func checkLimit(_ length: Int) throws(SystemError) {
-    if length <= allowedLength { return }
-    let limit = system.sizeLimit ?? .max
-    guard length <= limit else { throw SystemError("write", EFBIG) }
-    allowedLength = min(limit, length + 1 << 20)
   }
 
   /// Removes what a failed write has left at the end of the file.

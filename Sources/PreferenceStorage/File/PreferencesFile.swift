@@ -58,8 +58,6 @@ final class PreferencesFile: @unchecked Sendable {
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
-  /// The length up to which the process's limit allowed the file to grow when it was last asked for; 0 to ask again.
-  var allowedLength = 0
   /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
   var unsafeMode: UInt32?
   /// The keys whose last values this process has written, so that it can report if another program discards them.
@@ -261,6 +259,92 @@ extension PreferencesFile {
       let known = memory.failure
       if known != nil || memory.table.isEmpty { memory.failure = error }
       return known?.code != error.code
+    }
+  }
+}
+
+// MARK: Opening
+
+extension PreferencesFile {
+  /// Returns the open file, created if `making` is true; nil if there is none, or a process just created or removed it.
+  func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
+    if let descriptor { return descriptor }
+    guard try location.prepare(making: making, in: system) else { return nil }
+    let translate = making ? PreferenceError.writing : PreferenceError.reading
+    let status = try asking(translate) { () throws(SystemError) in try system.find(location.path) }
+    guard status != nil || making else { return nil }
+    guard status == nil || status?.kind == .file else {
+      throw PreferenceError(
+        .notAPreferencesFile,
+        "is not a file but a folder, a link or a device; it was not touched. Move it away or choose another path",
+        path: name)
+    }
+    let opened = try asking(translate) { () throws(SystemError) -> (file: Int32, refusal: SystemError?)? in
+      do throws(SystemError) {
+        return (try system.open(location.path, for: status == nil ? .creating : .appending), nil)
+      } catch {
+        if error.isTaken || error.isMissing { return nil }
+        guard error.isRefusal, status != nil else { throw error }
+        return (try system.open(location.path, for: .reading), error)
+      }
+    }
+    guard let opened else { return nil }
+    if status == nil { (written, lastTable) = ([], nil) }
+    return try adopt(Descriptor(opened.file, of: system), readOnly: opened.refusal)
+  }
+
+  private func adopt(_ new: Descriptor, readOnly: SystemError?) throws(PreferenceError) -> Descriptor {
+    let status = try asking { () throws(SystemError) in try system.status(of: new.number) }
+    if system.hasOtherUsers, status.isForeign(to: system.user) {
+      throw PreferenceError(
+        .insecureFile,
+        "the file belongs to another user, who could change it; it was not read. Remove it or choose another path",
+        path: name)
+    }
+    unsafeMode = system.hasOtherUsers && status.mode & 0o022 != 0 ? status.mode : nil
+    (self.readOnly, folderNeedsSync) = (readOnly, true)
+    replace(with: new, identity: status.identity, known: nil)
+    return new
+  }
+
+  /// Switches to another open file, and discards the recorded damage and failures of the old one.
+  func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
+    (descriptor, self.identity, self.known) = (new, identity, known)
+    (damage, repairFailed, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), false, 0, false)
+  }
+
+  /// Revokes the right of other users to write to the file, which has proved to be a preferences file.
+  func keepOthersOut() throws(PreferenceError) {
+    guard let descriptor, let mode = unsafeMode else { return }
+    do throws(SystemError) {
+      try system.setMode(mode & 0o755, of: descriptor.number)
+      unsafeMode = nil
+    } catch {
+      throw PreferenceError(
+        .insecureFile,
+        "others can write the file, and that right could not be taken from them; it was not read. Allow its owner only"
+          + " (chmod go-w) or choose another path", path: name, underlying: error)
+    }
+  }
+
+  var neverSettled: PreferenceError {
+    PreferenceError(
+      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that", path: name)
+  }
+
+  /// Runs `body`, and translates errors of its system calls into errors of the store.
+  func asking<Result>(
+    _ translate: (SystemError, String) -> PreferenceError = PreferenceError.reading,
+    _ body: () throws(SystemError) -> Result
+  ) throws(PreferenceError) -> Result {
+    do throws(SystemError) { return try body() } catch { throw translate(error, name) }
+  }
+
+  /// Returns the identity and the size of the file at the path; nil if there is none.
+  func snapshot() throws(PreferenceError) -> FileStatus? {
+    do throws(SystemError) { return try system.snapshot(atPath: location.path) } catch {
+      if error.isMissing { return nil }
+      throw .reading(error, path: name)
     }
   }
 }

@@ -28,7 +28,7 @@ enum Line {
       isFirst = false
       JSONString.append(change.key, to: &bytes)
       bytes.append(UInt8(ascii: ":"))
-      (change.text ?? .null).append(to: &bytes)
+      bytes.append(contentsOf: (change.text ?? .null).string.utf8)
     }
     bytes.append(UInt8(ascii: "}"))
     seal(&bytes, from: start)
@@ -39,7 +39,8 @@ enum Line {
     bytes.withUnsafeMutableBytes { buffer in
       var checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: buffer[(start + 9)...]))
       for index in (start..<start + 8).reversed() {
-        buffer[index] = Hexadecimal.digit(UInt8(checksum & 15))
+        let digit = UInt8(checksum & 15)
+        buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
         checksum >>= 4
       }
     }
@@ -152,6 +153,18 @@ extension Line {
         index += 1
       }
       return ~crc
+    }
+  }
+}
+
+/// The values of hexadecimal digits.
+enum Hexadecimal {
+  static func value(of digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(digit - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(digit - UInt8(ascii: "A") + 10)
+    default: nil
     }
   }
 }

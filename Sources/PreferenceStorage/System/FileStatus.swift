@@ -52,34 +52,3 @@ package struct FileStatus: Sendable, Equatable {
     (user, group, links) = (status.st_uid, status.st_gid, Int(status.st_nlink))
   }
 }
-
-#if os(Linux)
-  /// Linux's `statx`, which is asked only for the inode and the size, not for the time of the last change.
-  ///
-  /// After a plain `stat`, the kernel records the next write's time to the nanosecond, which makes that write 50%
-  /// slower (benchmark "Set an Int, written"). The C library's module map lacks `statx`, so it is looked up by name.
-  enum ExtendedStatus {
-    typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
-
-    static let call: Call? = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
-
-    private static let noFollow: Int32 = 0x100
-    private static let inodeAndSize: UInt32 = 0x300
-
-    static func snapshot(atPath path: FilePath, _ statx: Call) throws(SystemError) -> FileStatus {
-      // `struct statx` has 256 bytes: the inode at 32, the size at 40, the device's two numbers at 136 and 140.
-      try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) -> FileStatus in
-        let answer = buffer.baseAddress!
-        _ = try retrying("statx") { path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, answer) } }
-        let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
-        let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
-        var status = FileStatus()
-        // The device's two numbers are combined as in the `st_dev` of `stat`.
-        status.identity.device = (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12
-        status.identity.inode = buffer.load(fromByteOffset: 32, as: UInt64.self)
-        status.size = Int(buffer.load(fromByteOffset: 40, as: UInt64.self))
-        return status
-      }
-    }
-  }
-#endif

@@ -34,11 +34,14 @@ extension PreferenceError {
 
   /// Returns the store's error for a system call that failed during a compaction or a repair, which loses no change.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
-    PreferenceError(
+    let reason =
+      error.number == ESTALE
+      ? "Another program wrote to it at the same time, or put another file in its place: try again"
+      : "That takes space for a second copy and, if the file is damaged, a folder that may be written"
+    return PreferenceError(
       error.isFull ? .noSpace : .unwritable,
-      "could not be rewritten without what is outdated or damaged; all changes are kept in the file as it is. That takes"
-        + " space for a second copy and, if the file is damaged, a folder that may be written", path: path,
-      underlying: error)
+      "could not be rewritten without what is outdated or damaged; all changes are kept in the file as it is. \(reason)",
+      path: path, underlying: error)
   }
 
   /// Returns the store's error for a system call that failed during a read.
@@ -65,5 +68,7 @@ extension SystemError {
   /// Whether access was denied, perhaps only for writing.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
+  /// The error of a rewriting during which another program has changed the file.
+  static var outdated: SystemError { SystemError("read", ESTALE) }
   static var cycle: SystemError { SystemError("readlink", ELOOP) }
 }

@@ -1,0 +1,161 @@
+internal import Support
+import Synchronization
+
+#if os(Windows)
+  internal import WinSDK
+#endif
+
+// MARK: Threads
+
+/// A number that identifies the calling thread among the threads that exist now.
+package var currentThread: UInt {
+  #if os(Windows)
+    return UInt(GetCurrentThreadId())
+  #elseif canImport(Glibc)
+    return UInt(pthread_self())
+  #else
+    return UInt(bitPattern: pthread_self())
+  #endif
+}
+
+/// Sleeps for a number of microseconds; for zero, yields to another thread.
+func sleep(microseconds: UInt32) {
+  #if os(Windows)
+    if microseconds == 0 { _ = SwitchToThread() } else { Sleep(max(1, microseconds / 1_000)) }
+  #else
+    if microseconds == 0 { sched_yield() } else { usleep(microseconds) }
+  #endif
+}
+
+/// A wait with a time limit, for a lock that can only be polled.
+///
+/// A waiting thread tries the lock repeatedly: at first without a pause, since most turns are short, and later about
+/// every millisecond. The pauses are random, so that all waiting threads have the same chance.
+struct Patience {
+  let limit: Duration
+  /// The end of the wait, which starts at the first call of `wait()`; the time of sleep of the machine doesn't count.
+  var end: SuspendingClock.Instant?
+  var tries = 0
+
+  /// Sleeps briefly and returns true, or returns false if the limit is reached.
+  mutating func wait() -> Bool {
+    tries += 1
+    let now = SuspendingClock.now
+    let end = end ?? now + limit
+    self.end = end
+    guard now < end else { return false }
+    switch tries {
+    case ..<20: sleep(microseconds: 0)
+    case ..<60: sleep(microseconds: 50)
+    default: sleep(microseconds: .random(in: 500...1_500))
+    }
+    return true
+  }
+}
+
+/// A lock with a time limit for waiting, which knows its owner, so that a write within a transaction can't deadlock.
+final class Turn: Sendable {
+  /// The owner's thread, or 0; exchanged acquiring and stored releasing, so that an owner sees earlier owners' work.
+  private let owner = Atomic<UInt>(0)
+  /// The path of the file, for error messages; nil for other stores.
+  private let path: String?
+
+  init(of path: String?) { self.path = path }
+
+  /// The longest time that a thread waits for its turn, unless a store has another limit.
+  static let defaultLimit = Duration.seconds(5)
+
+  /// Takes the turn, and waits for other threads no longer than the limit.
+  ///
+  /// - Throws: `.nestedTransaction` if the calling thread has it already; `.busy` if the limit is reached.
+  func take(within limit: Duration) throws(PreferenceError) {
+    let thread = currentThread
+    var patience = Patience(limit: limit)
+    while true {
+      let (isTaken, owner) = owner.compareExchange(expected: 0, desired: thread, ordering: .acquiring)
+      if isTaken { return }
+      if owner == thread {
+        throw PreferenceError(
+          .nestedTransaction,
+          "a store was written to, reloaded or synchronized from within a transaction on it; use the transaction that"
+            + " the closure is given", path: path)
+      }
+      guard patience.wait() else {
+        throw PreferenceError(
+          .busy,
+          "another thread has been in a transaction on it for more than \(limit), and the change was not made; make the"
+            + " transaction shorter or set a longer lockWaitLimit", path: path)
+      }
+    }
+  }
+
+  func giveBack() { owner.store(0, ordering: .releasing) }
+}
+
+// MARK: Forks
+
+/// The detection of forks, after which a child must not use the state of its parent.
+///
+/// A store of the parent throws `.forked` in the child, since another thread may have been changing its state. The
+/// child first closes the descriptors of locked files, which would otherwise stay locked for as long as the child runs.
+enum Fork {
+  private static let counter = Atomic<Int>(0)
+  private static let lockedFiles = LockedFiles()
+  private static let registration: Void = {
+    _ = lockedFiles
+    // Windows has no fork.
+    #if !os(Windows)
+      _ = pthread_atfork(nil, nil) {
+        Fork.counter.add(1, ordering: .relaxed)
+        for index in 0..<LockedFiles.capacity {
+          let file = Fork.lockedFiles.slots[index].exchange(-1, ordering: .relaxed)
+          if file >= 0 { _ = close(file) }
+        }
+      }
+    #endif
+  }()
+
+  /// The number of forks that led to this process since the first access; takes one atomic load, and no system call.
+  static var count: Int {
+    registration
+    return counter.load(ordering: .relaxed)
+  }
+
+  /// Records that the file is locked, or that it is no longer locked.
+  static func note(_ file: Int32, isLocked: Bool) {
+    let (old, new) = isLocked ? (-1, file) : (file, -1)
+    for index in 0..<LockedFiles.capacity
+    where lockedFiles.slots[index].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged { return }
+  }
+
+  /// The descriptors that hold locks, which a child can read without locking; any beyond the capacity aren't closed.
+  ///
+  /// `@unchecked Sendable`: the pointer never changes, and it points to atomics.
+  private final class LockedFiles: @unchecked Sendable {
+    static let capacity = 64
+    let slots = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: capacity)
+
+    init() { for index in 0..<LockedFiles.capacity { (slots + index).initialize(to: Atomic(-1)) } }
+  }
+}
+
+/// An object of which each process has its own; a forked child doesn't use that of its parent.
+struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+  private final class Entry: Sendable {
+    let object: Object
+    let forkCount = Fork.count
+    /// The entry of a child that this entry's process has forked.
+    let next = AtomicLazyReference<Entry>()
+
+    init(_ object: Object) { self.object = object }
+  }
+
+  private let first = AtomicLazyReference<Entry>()
+
+  /// Returns the object of this process, which the first call creates.
+  func object(_ make: () -> Object) -> Object {
+    var entry = first.load() ?? first.storeIfNil(Entry(make()))
+    while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }
+    return entry.object
+  }
+}
