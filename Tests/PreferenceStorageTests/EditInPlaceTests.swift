@@ -42,6 +42,32 @@ import Testing
     #expect(again.recovery == nil)
   }
 
+  @Test(
+    "a file that another process has rewritten in place is read again, even if its length and its end are the same",
+    arguments: [false, true])
+  func equalLengthAfterRewriting(isAppendedTo: Bool) throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(10, forKey: "count")
+    try store.set(String(repeating: "x", count: 200_000), forKey: "text")
+    // A file with a second name isn't replaced.
+    try FileManager.default.linkItem(at: file, to: folder.file("second name"))
+    let other = try stranger()
+    func increment(_ store: FilePreferenceStore) throws {
+      try store.transaction { try $0.set(try #require(try $0.value(Int.self, forKey: "count")) + 1, forKey: "count") }
+    }
+    for turn in 1...5 {
+      try store.compact()
+      try increment(other)
+      try other.compact()
+      // More than the end that is compared.
+      if isAppendedTo {
+        for number in 0..<3 { try store.set([String(repeating: "y", count: 70_000), "\(number)"], forKey: "long") }
+      }
+      try increment(store)
+      #expect(try stranger().value(Int.self, forKey: "count") == 10 + 2 * turn)
+    }
+  }
+
   @Test("a value that was edited to another one of the same length is set back when it is set")
   func equalValue() throws {
     try file.overwrite("#preferences 1\n{\"volume\":3}\n")

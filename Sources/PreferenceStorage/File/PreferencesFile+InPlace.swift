@@ -7,11 +7,12 @@ extension PreferencesFile {
   /// First a record with all values is appended. It counts until the file has been cut off after the new lines, so the
   /// process may end and the power may be cut at any time: each step is synchronized before the next one.
   ///
-  /// The new lines begin with the empty change, which tells other processes that it wasn't another program.
+  /// The new lines begin with the empty change, which tells other processes that it wasn't another program. They end
+  /// with a line that is unlike any other, so that other processes see the change even if the length is the same.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
-    let lines = PreferencesFile.compacted(table, startingWith: Line.header + Line.markOfRewriting)
+    let lines = PreferencesFile.compacted(table, startingWith: Line.header + Line.markOfRewriting) + Line.uniqueMark()
     var end: [UInt8] = known?.lacksNewline == true ? [UInt8(ascii: "\n")] : []
     end += PreferencesFile.blanks(lines.count - old.count - end.count)
     let start = old.count + end.count
@@ -48,6 +49,7 @@ extension PreferencesFile {
     if !table.isEmpty {
       var record: [UInt8] = []
       Line.append(PreferencesFile.allChanges(to: table, of: old), to: &record)
+      record += Line.uniqueMark()
       let removed = Set(changes.filter { $0.text == nil }.map(\.key))
       guard let room = FreeRoom.find(for: record.count, in: old, removing: removed) else { return false }
       try overwrite(from: room.lowerBound, with: record + PreferencesFile.blanks(room.count - record.count))
@@ -78,6 +80,7 @@ extension PreferencesFile {
     guard let descriptor else { return }
     var known = KnownPart()
     for part in parts { part.withUnsafeBufferPointer { known.append($0) } }
+    known.noteCompared()
     replace(with: descriptor, identity: identity, known: known)
   }
 

@@ -62,7 +62,10 @@ extension PreferencesFile {
     let start = known.endStart.length
     // One more byte would show that the file has grown.
     let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: known.length + 1) }
-    if bytes.count == known.length - start, known.endsLike(bytes) { return }
+    if bytes.count == known.length - start, known.endsLike(bytes) {
+      self.known?.noteCompared()
+      return
+    }
     try look(isLocked: true)
   }
 

@@ -223,6 +223,7 @@ extension PreferencesFile {
   private func append(_ bytes: [UInt8], to new: Descriptor, _ newKnown: inout KnownPart) throws(SystemError) {
     try system.writeAll(bytes, to: new.number)
     bytes.withUnsafeBufferPointer { newKnown.append($0) }
+    newKnown.noteCompared()
   }
 
   /// Returns the contents of a new file with the values of the table.

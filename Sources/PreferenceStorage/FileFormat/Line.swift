@@ -17,6 +17,19 @@ enum Line {
     return bytes
   }()
 
+  /// Returns a line without changes that differs from every other: its white space is a random number.
+  ///
+  /// A file that was rewritten in place ends with it. Even if the file has the same length as before, another process
+  /// then sees that it doesn't end as it did.
+  static func uniqueMark() -> [UInt8] {
+    let digits = UInt64.random(in: .min ... .max)
+    var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
+    bytes += (0..<64).map { UInt8(ascii: digits >> $0 & 1 == 0 ? " " : "\t") }
+    bytes.append(UInt8(ascii: "}"))
+    seal(&bytes, from: 0)
+    return bytes
+  }
+
   /// Appends one line with all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
@@ -172,6 +185,10 @@ enum Hexadecimal {
 // MARK: The known part of a file
 
 /// The beginning of a file that memory reflects, up to the end of a line.
+///
+/// The end of the part tells whether the rest is still the same, since a store that changes the file appends to it, or
+/// ends it with a line that is unlike any other. So the end includes all that this process has appended since it last
+/// compared the end with the file.
 struct KnownPart: Sendable, Equatable {
   /// The length of a beginning of the file, and the checksum of its bytes.
   struct Beginning: Sendable, Equatable {
@@ -180,11 +197,13 @@ struct KnownPart: Sendable, Equatable {
   }
 
   private var all = Beginning()
-  /// The beginning after which the end of the part starts, 64 to 128 KiB before the part's last byte; at first,
+  /// The beginning after which the end of the part starts, at least 64 KiB before the part's last byte; at first,
   /// nothing.
   private(set) var endStart = Beginning()
-  /// The next `endStart`, less than 64 KiB before the part's last byte.
+  /// The next `endStart`, 64 to 128 KiB before the part's last byte.
   private var nextEndStart = Beginning()
+  /// The one after the next, less than 64 KiB before the part's last byte.
+  private var lastEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false
 
@@ -192,7 +211,7 @@ struct KnownPart: Sendable, Equatable {
 
   var length: Int { all.length }
 
-  /// Whether the whole part is compared when its end is, because it is shorter than 64 to 128 KiB.
+  /// Whether the whole part is compared when its end is.
   var isShort: Bool { endStart.length == 0 }
 
   /// Extends the part by the bytes of the lines that follow.
@@ -204,10 +223,13 @@ struct KnownPart: Sendable, Equatable {
       let next = UnsafeRawBufferPointer(rebasing: rest.prefix(KnownPart.endLength))
       all.checksum = Line.checksum(next, after: all.checksum)
       all.length += next.count
-      if all.length - nextEndStart.length >= KnownPart.endLength { (endStart, nextEndStart) = (nextEndStart, all) }
+      if all.length - lastEndStart.length >= KnownPart.endLength { (nextEndStart, lastEndStart) = (lastEndStart, all) }
       rest = UnsafeRawBufferPointer(rebasing: rest[next.count...])
     }
   }
+
+  /// Notes that the file was found to have this part.
+  mutating func noteCompared() { endStart = nextEndStart }
 
   /// Returns whether the bytes from `endStart` on begin with the end of this part.
   func endsLike(_ bytes: [UInt8]) -> Bool {

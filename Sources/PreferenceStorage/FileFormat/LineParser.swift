@@ -97,6 +97,7 @@ struct LineParser {
       start = stop + 1
     }
     known.append(UnsafeBufferPointer(rebasing: bytes[..<end]))
+    known.noteCompared()
     if known.lacksNewline { isAllChecked = false }
     return checkedCount
   }
