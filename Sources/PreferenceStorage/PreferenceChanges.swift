@@ -111,7 +111,7 @@ final class ChangeListener: Sendable {
 
   func hear(_ keys: Set<String>) {
     if let key, !keys.contains(key) { return }
-    pending.withLock { $0.formUnion(keys) }
+    pending.withLock { pending in if let key { pending.insert(key) } else { pending.formUnion(keys) } }
     bell.yield()
   }
 

@@ -20,7 +20,8 @@ extension PreferenceStore {
   /// Imports the values of a file with a JSON object or a property list, in one transaction.
   ///
   /// Keys that aren't in the file keep their values; a JSON `null` removes its key. JSON numbers are stored digit for
-  /// digit. Dates and data of a property list can be read as `Date` and `Data`.
+  /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported, too: a
+  /// store's file that a person has edited may have one, and so may its export.
   ///
   /// - Parameters:
   ///   - url: The file's URL.

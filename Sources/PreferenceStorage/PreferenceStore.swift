@@ -84,7 +84,8 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   ///
   /// A store that keeps nothing but its values, as one in memory does, has nothing to do.
   ///
-  /// - Throws: `.unwritable`, `.noSpace` or `.busy`. The store keeps its values, and what was replaced may remain.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The store keeps its values, and what was replaced may
+  ///   remain.
   func compact() throws(PreferenceError)
 }
 

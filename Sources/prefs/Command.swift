@@ -89,8 +89,9 @@ extension Command {
     let isText = try form == .text || form == .kept && store.json(forKey: key)?.hasPrefix("\"") == true
     if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
     guard let json else {
-      let name = isInput ? "the input" : value.debugDescription
-      throw UsageError(message: "\(name) is not one JSON value; for a text add --string")
+      let name = isInput ? "the input" : value.utf8.count > 80 ? "the value" : value.debugDescription
+      throw UsageError(
+        message: "\(name) is not one JSON value, of at most 511 levels; for a text add --string")
     }
     try store.transaction { try $0.set(json: json, forKey: key) }
   }

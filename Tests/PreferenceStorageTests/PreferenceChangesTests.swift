@@ -23,6 +23,14 @@ import Testing
     #expect(await changes.next() == ["a", "b"])
   }
 
+  @Test("of one key don't tell the keys that changed with it", arguments: StoreKind.allCases)
+  func ofOneKey(kind: StoreKind) async throws {
+    let store = try kind.makeStore(in: folder)
+    var changes = store.changes(of: "a").makeAsyncIterator()
+    try store.transaction { changes in for key in ["a", "b", "c"] { try changes.set(1, forKey: key) } }
+    #expect(await changes.next() == ["a"])
+  }
+
   @Test("says nothing of values that are set to what they are", arguments: StoreKind.allCases)
   func equalValues(kind: StoreKind) async throws {
     let store = try kind.makeStore(in: folder)

@@ -2,13 +2,13 @@ import Support
 
 /// Rewriting without a second file: one that can't be replaced, or a full disk.
 extension PreferencesFile {
-  /// Rewrites the locked file with a line for each key of the table, at whose path no other file can be put.
+  /// Rewrites the locked file, which can't be replaced by another one, with a line for each key of the table.
   ///
-  /// First a record with all values is appended. It counts until the file has been cut off after the new lines, so the
-  /// process may end and the power may be cut at any time: each step is synchronized before the next one.
+  /// First, a record with all values is appended. It has the final say until the file is cut off after the new lines. Each
+  /// step is synchronized before the next one, so the process may end, or the power fail, at any time.
   ///
-  /// The new lines begin with the empty change, which tells other processes that it wasn't another program. They end
-  /// with a line that is unlike any other, so that other processes see the change even if the length is the same.
+  /// The new lines begin with the empty change, by which other processes see that a store has rewritten the file. They
+  /// end with a line unlike any other, by which they see that it was rewritten again, even to the same length.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
@@ -35,12 +35,12 @@ extension PreferencesFile {
     noteRewritten([lines])
   }
 
-  /// Makes changes, if possible, in a file that can't grow and for whose copy there is no space.
+  /// Makes changes on a full disk, on which neither another line nor a second file has room.
   ///
-  /// A record with all values takes the place of lines that no longer count, and what follows it is cut off. An empty
-  /// file is only cut off.
+  /// A record with all values overwrites lines that no longer count, and the file is cut off after the record. If no value
+  /// is left, the file is cut off after its first line.
   ///
-  /// - Returns: False, with nothing changed, if there is no such place.
+  /// - Returns: True if the changes were made; false if no such lines have room for the record.
   func shrinkInPlace(to table: ValueTable, by changes: [PreferenceChange]) throws(SystemError) -> Bool {
     guard let descriptor, damage.isEmpty else { return false }
     let old = try contents(of: descriptor)

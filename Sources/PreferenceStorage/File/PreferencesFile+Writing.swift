@@ -8,9 +8,9 @@ struct WriteTerms: Sendable {
 }
 
 extension PreferencesFile {
-  /// Sets the text of the key, or with `known`, only if the key still has that value; returns whether it had it.
+  /// Sets the text of the key. With `known`, does so only if the key still has that value, and returns whether it does.
   ///
-  /// With `erasing`, the former value is erased by a compaction.
+  /// With `erasing`, compacts the file afterward, which erases the former value.
   @discardableResult
   func set(
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil,
@@ -59,9 +59,9 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// Makes the thread leave the lock to others for a while before it takes it again, if it has held it for long.
+  /// After a long transaction, makes the thread pause before it takes the lock again.
   ///
-  /// Waiting processes poll the lock, and would always find it taken if this process took it again at once.
+  /// Other processes poll the lock. If this thread took it again at once, they would never find it free.
   private func leaveRoom(since start: SuspendingClock.Instant) {
     let length = .now - start
     if length < .microseconds(100) { return }
@@ -203,9 +203,11 @@ extension PreferencesFile {
     if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Makes changes that there is no space to append, if the file becomes shorter by them or by its compaction.
+  /// Makes changes on a full disk by making the file shorter.
   ///
-  /// - Returns: False, with nothing changed, if that isn't possible.
+  /// The file is compacted with the changes. If the compacted file has no room, either, the changes are made in place.
+  ///
+  /// - Returns: True if the changes were made; false if the file wouldn't be shorter, or if both ways failed.
   private func makeShorter(by changes: [PreferenceChange]) -> Bool {
     guard let length = known?.length, table(after: changes).fileLength < length else { return false }
     do throws(PreferenceError) {

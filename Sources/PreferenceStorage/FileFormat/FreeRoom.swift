@@ -6,10 +6,10 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns the range of adjacent lines of which none counts, of at least that many bytes; nil if there are none.
+  /// Returns a range of at least that many bytes, of adjacent lines that may be overwritten; nil if there is none.
   ///
-  /// A line counts if it is damaged or has the last value of a key. Keys that are to be removed are an exception, if no
-  /// earlier line has a value that would count then.
+  /// A line that is damaged, or has the last value of a key, may not be overwritten. The last value of a key that is being
+  /// removed may be, if no earlier line has a value of that key, which would come back.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {
     let lines = lines(of: file)
     var (last, uses): ([String: Int], [String: Int]) = ([:], [:])

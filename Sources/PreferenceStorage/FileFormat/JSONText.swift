@@ -38,8 +38,9 @@ struct JSONText: Sendable {
     guard let text = JSONText(validating: json) else {
       // The message leaves out the text, which may be a secret.
       throw PreferenceError(
-        .invalidValue, "the text of \(json.utf8.count) bytes is not JSON, and was not set; a string needs its quotes",
-        key: key)
+        .invalidValue,
+        "the text of \(json.utf8.count) bytes is not JSON, or is nested more than 511 levels deep, and was not set; a"
+          + " string needs its quotes", key: key)
     }
     if text.isNull { return nil }
     self = text
@@ -163,7 +164,7 @@ extension JSONText {
       if !isJSON {
         throw PreferenceError(
           .invalidValue,
-          "\(Value.self), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep")
+          "\(Value.self), or a value in it, is encoded as what isn't JSON, or is nested more than 511 levels deep")
       }
     }
   }

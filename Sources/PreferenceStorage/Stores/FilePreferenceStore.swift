@@ -143,7 +143,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Returns when everything written so far, by any process, would survive a power cut.
   ///
-  /// - Throws: `.unwritable` or `.noSpace`. The last changes may not survive a power cut then.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The last changes may not survive a power cut then.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
   /// Replaces the file with a new one that has one line for each key, and nothing that was removed or replaced.
@@ -152,7 +152,8 @@ public final class FilePreferenceStore: ErrorReporter {
   /// the writing and the synchronization of the whole file. A copy of a damaged or edited file, which
   /// ``recovery`` names, isn't erased, and neither is what the file system or the disk keeps of the old file.
   ///
-  /// - Throws: `.unwritable`, `.noSpace` or `.busy`. All values are kept, and what was replaced may remain.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. All values are kept, and what was replaced may
+  ///   remain.
   public func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }

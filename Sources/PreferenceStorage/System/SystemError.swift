@@ -27,7 +27,7 @@ extension PreferenceError {
       case EFBIG: "the file may not grow further (ulimit -f), and the change was not made; raise the limit"
       case EACCES, EPERM, EROFS:
         "may not be written, and the change was not made; check the owner and the permissions of the file and its folder"
-      default: "could not be written, and the change was not made; set the value again"
+      default: "could not be written, and nothing was changed; try again"
       }
     return PreferenceError(error.isFull ? .noSpace : .unwritable, reason, path: path, underlying: error)
   }
@@ -52,7 +52,7 @@ extension PreferenceError {
       case ELOOP: "is, or is below, a symbolic link that leads nowhere; make what it leads to, or remove it"
       case ENOTDIR: "has a file where a folder should be; choose another place"
       case ENAMETOOLONG: "is too long for a path; choose a shorter one"
-      default: "could not be read"
+      default: "could not be read, and nothing was changed; try again"
       }
     return PreferenceError(.unreadable, advice, path: path, underlying: error)
   }

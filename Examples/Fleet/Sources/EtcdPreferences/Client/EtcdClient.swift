@@ -124,7 +124,8 @@ final class EtcdClient: Sendable {
           // Each of them was tried, and none was there.
           if unreachedCount >= cluster.endpoints.count { throw error }
         case .uncertain, .unreached:
-          // An answer that was lost is worth waiting for, also if there is no connection for a while.
+          // The request may have been carried out. So the client tries again until the end, even while no member answers,
+          // since only an answer tells whether it was.
           moveOn(from: endpoint)
           // The last attempts had little time, so they say less.
           if NIODeadline.now() >= end { throw lost ?? error }

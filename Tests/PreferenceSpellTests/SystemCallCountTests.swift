@@ -1,0 +1,119 @@
+#if os(Linux)
+  import Foundation
+  import PreferenceSpell
+  import TestSupport
+  import Testing
+
+  /// The system calls that pages and comments name as the cost of an operation, counted by `strace`.
+  @Suite("The system calls of a store in a file", .timeLimit(.hang)) struct SystemCallCountTests {
+    @Test(
+      "are four for an assignment, and those that the pages name for the others",
+      .enabled(if: Strace.works, "it takes strace, the right to trace, and a build without a sanitizer"))
+    func counts() throws {
+      let folder = try TemporaryFolder()
+      let calls = try Strace.calls(of: "CountedOperations", inFolder: folder.path(of: ""), log: folder.path(of: "log"))
+      #expect(calls["assignment"] == ["flock", "statx", "write", "flock"])
+      #expect(calls["set"] == ["flock", "statx", "write", "flock"])
+      #expect(calls["synced set"] == ["flock", "statx", "write", "flock", "fdatasync"])
+      #expect(calls["equal set"] == ["flock", "statx", "pread64", "pread64", "flock"])
+      #expect(calls["transaction"] == ["flock", "statx", "pread64", "pread64", "write", "flock"])
+      #expect(calls["first read"] == ["statx", "fstat", "pread64"])
+      #expect(calls["followed read"] == [])
+    }
+  }
+
+  /// The program that `strace` runs: this test in a process of its own.
+  @Suite("The operations whose system calls are counted", .enabled(if: CountedOperations.folder != nil, "not counted"))
+  struct CountedOperations {
+    static let folder = ProcessInfo.processInfo.environment[Strace.folderVariable]
+
+    final class Player {
+      @Preference var volume: Int
+      init(in store: FilePreferenceStore) { _volume = Preference(wrappedValue: 5, "volume", store: store) }
+    }
+
+    @Test("run") func run() throws {
+      let folder = URL(filePath: try #require(CountedOperations.folder))
+      let file = folder.appending(path: "settings.preferences")
+      let store = try FilePreferenceStore(url: file, followsOthers: false)
+      let player = Player(in: store)
+      for volume in 10..<12 { player.volume = volume }
+      Strace.mark("assignment") { player.volume = 12 }
+      try Strace.mark("set") { try store.set(13, forKey: "volume") }
+      try Strace.mark("equal set") { try store.set(13, forKey: "volume") }
+      try Strace.mark("transaction") { try store.transaction { try $0.set(14, forKey: "volume") } }
+
+      let synced = try FilePreferenceStore(url: file, durability: .synced, followsOthers: false)
+      try synced.set(15, forKey: "volume")
+      try Strace.mark("synced set") { try synced.set(16, forKey: "volume") }
+
+      let reader = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+      // A look is good for 50 milliseconds, so this one lets it grow old.
+      Thread.sleep(forTimeInterval: 0.1)
+      _ = try Strace.mark("first read") { try reader.value(Int.self, forKey: "volume") }
+      for _ in 0..<3 { _ = try reader.value(Int.self, forKey: "volume") }
+      _ = try Strace.mark("followed read") { try reader.value(Int.self, forKey: "volume") }
+    }
+  }
+
+  private enum Strace {
+    static let folderVariable = "COUNTED_OPERATIONS_FOLDER"
+    private static let path = "/usr/bin/strace"
+
+    /// Not everywhere is there one, and not everywhere may one trace; and a sanitizer makes system calls of its own.
+    static var works: Bool {
+      guard FileManager.default.isExecutableFile(atPath: path), dlsym(nil, "__tsan_init") == nil,
+        dlsym(nil, "__asan_init") == nil
+      else { return false }
+      do { return try run(["-o", "/dev/null", "/bin/true"], environment: [:]) == 0 } catch { return false }
+    }
+
+    private static func run(_ arguments: [String], environment: [String: String]) throws -> Int32 {
+      let strace = Process()
+      strace.executableURL = URL(filePath: path)
+      strace.arguments = arguments
+      strace.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      (strace.standardInput, strace.standardOutput, strace.standardError) = (nil, nil, nil)
+      try strace.run()
+      strace.waitUntilExit()
+      return strace.terminationStatus
+    }
+
+    /// Runs an operation between two calls that show in the log where it begins and ends.
+    static func mark<Result>(_ operation: String, _ body: () throws -> Result) rethrows -> Result {
+      _ = access("begin \(operation)", F_OK)
+      defer { _ = access("end \(operation)", F_OK) }
+      return try body()
+    }
+
+    /// Runs a suite of this test program, and returns the calls of each operation, on the thread that performed it.
+    static func calls(of suite: String, inFolder folder: String, log: String) throws -> [String: [String]] {
+      // The calls of the language's runtime aren't the store's.
+      let others = "futex,mmap,munmap,mremap,brk,madvise,mprotect,sched_yield,getrandom"
+      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let status = try run(
+        [
+          "-f", "-qq", "-o", log, "-e", "trace=!\(others)", program, "--testing-library", "swift-testing", "--filter",
+          suite,
+        ],
+        environment: [folderVariable: folder])
+      #expect(status == 0)
+      var calls: [String: [String]] = [:]
+      var current: (thread: Substring, operation: String)?
+      for line in try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n") {
+        let thread = line.prefix { $0 != " " }
+        let call = line.dropFirst(thread.count).drop { $0 == " " }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        if let quote = line.firstRange(of: "\"begin ") {
+          let operation = String(line[quote.upperBound...].prefix { $0 != "\"" })
+          current = (thread, operation)
+          calls[operation] = []
+        } else if line.contains("\"end ") {
+          current = nil
+        } else if let current, current.thread == thread, !call.isEmpty {
+          calls[current.operation]?.append(String(call))
+        }
+      }
+      return calls
+    }
+  }
+#endif
