@@ -8,7 +8,7 @@ struct WriteTerms: Sendable {
 }
 
 extension PreferencesFile {
-  /// Sets the text of the key. With `known`, does so only if the key still has that value, and returns whether it does.
+  /// Sets the text of the key; with `known`, does so only if the key still has that value, and returns whether it does.
   ///
   /// With `erasing`, compacts the file afterward, which erases the former value.
   @discardableResult
