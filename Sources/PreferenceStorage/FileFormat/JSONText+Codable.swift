@@ -1,0 +1,201 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension JSONText {
+  /// Creates the text of a value to set; nil if the value is nil.
+  ///
+  /// - Throws: `.invalidKey` if it is empty or too long; `.invalidValue` if the value can't be encoded, or if it isn't
+  ///   nil but is encoded as `null`, which would be read as no value.
+  init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
+    try ValueTable.check(key)
+    do { self = try JSONText(encoding: value) } catch {
+      throw PreferenceError(
+        .invalidValue, "the value of type \(Value.self) could not be encoded, and was not set", key: key,
+        underlying: error)
+    }
+    guard isNull else { return }
+    if Value.self is any ExpressibleByNilLiteral.Type { return nil }
+    throw PreferenceError(
+      .invalidValue,
+      "the value of type \(Value.self) is encoded as null, which means no value, so it was not set; encode it as something"
+        + " else, or make the property Optional", key: key)
+  }
+
+  /// Creates the text of a value, `null` for nil; the most frequent types need no encoder.
+  init<Value: Encodable>(encoding value: Value) throws {
+    if let value = same(value, as: Int.self) {
+      self.init(value.description)
+    } else if let value = same(value, as: Bool.self) {
+      self.init(value ? "true" : "false")
+    } else if let value = same(value, as: String.self), !JSONString.needsEscapes(value) {
+      self.init(string: value)
+    } else if let value = same(value, as: Double.self), value.isFinite {
+      self.init(value.description)
+    } else if let seconds = unwrapped(value, as: Date.self)?.timeIntervalSinceReferenceDate, seconds.isFinite {
+      // The text of a date always has a fraction or an exponent, so that an integer isn't read as a date.
+      self.init(seconds.description)
+    } else if let text = textOfNaN(value) {
+      self.init(string: text)
+    } else {
+      let encoder = JSONEncoder()
+      // Sorted keys give equal values equal texts, so that equal values needn't be written again.
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      encoder.nonConformingFloatEncodingStrategy = .convertToString(
+        positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+      self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
+      if isLikeStoredNil { self.init("{\"#" + string.dropFirst(2)) }
+      // Some of the encoder's output isn't JSON: it writes `NaN` for a `Decimal` that isn't a number.
+      if !isJSON {
+        throw PreferenceError(
+          .invalidValue,
+          "\(Value.self), or a value in it, is encoded as what isn't JSON, or is nested more than 511 levels deep")
+      }
+    }
+  }
+}
+
+/// Returns the value as the other type, if both types are the same, without the conformance lookup of `as?`.
+@inline(__always)
+private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
+  Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
+}
+
+/// Returns the value if it is of the other type, or an Optional of it that isn't nil; otherwise, nil.
+@inline(__always)
+private func unwrapped<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
+  same(value, as: Same.self) ?? (same(value, as: Same?.self) ?? nil)
+}
+
+// MARK: NaN
+
+/// Returns the text of a NaN other than the usual one, with its bits: `NaN(7ff8000000000005)`; nil for other values.
+///
+/// An encoder writes every NaN as `NaN`, so only a NaN that is a value by itself keeps its bits.
+private func textOfNaN<Value>(_ value: Value) -> String? {
+  func text(_ bits: some BinaryInteger) -> String { "NaN(\(String(bits, radix: 16)))" }
+  if let value = unwrapped(value, as: Double.self) {
+    return value.isNaN && value.bitPattern != Double.nan.bitPattern ? text(value.bitPattern) : nil
+  }
+  guard let value = unwrapped(value, as: Float.self) else { return nil }
+  return value.isNaN && value.bitPattern != Float.nan.bitPattern ? text(value.bitPattern) : nil
+}
+
+extension JSONText {
+  /// Returns the NaN whose bits the text has; nil for any other text or type.
+  private func exactNaN<Value>(_ type: Value.Type) -> Value? {
+    guard string.hasPrefix("\"NaN("), string.hasSuffix(")\"") else { return nil }
+    let bits = string.dropFirst(5).dropLast(2)
+    let double = bits.count == 16 ? UInt64(bits, radix: 16).map { Double(bitPattern: $0) } : nil
+    let float = bits.count == 8 ? UInt32(bits, radix: 16).map { Float(bitPattern: $0) } : nil
+    guard let wide = double ?? float.map({ Double($0) }), wide.isNaN else { return nil }
+    return wide as? Value ?? (float ?? Float(wide)) as? Value
+  }
+}
+
+// MARK: Decoding
+
+extension JSONText {
+  /// Returns the stored value; the error of a mismatch doesn't contain the value, which may be a secret.
+  func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
+    do { return try decode(type) } catch {
+      throw PreferenceError(
+        .typeMismatch,
+        "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept. "
+          + remedy(for: error, readingAs: type, forKey: key), key: key, underlying: error is KindMismatch ? nil : error)
+    }
+  }
+
+  /// Returns the advice for a value that can't be read as a type.
+  private func remedy(for error: any Error, readingAs type: (some Decodable).Type, forKey key: String) -> String {
+    if case DecodingError.keyNotFound(let member, _) = error {
+      return "Make `\(member.stringValue)` Optional, or write init(from:) with decodeIfPresent"
+    }
+    // In a long text that would be looked for at every read.
+    if isString, string.utf8.count < 65_536, (try? decodeEncoded(type)) != nil {
+      return "It has the value in encoded form: declare the key as formerly: .encoded(\(key.debugDescription))"
+    }
+    return "Read it as the type it was written as, or remove it"
+  }
+
+  /// The error for a text whose kind of value doesn't fit the type.
+  private struct KindMismatch: Error {}
+
+  /// The kind of the value, as the first byte of the text shows it.
+  private var kind: String {
+    switch firstByte {
+    case UInt8(ascii: "\""): "a string"
+    case UInt8(ascii: "{"): "an object"
+    case UInt8(ascii: "["): "an array"
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): "a Boolean"
+    default: "a number"
+    }
+  }
+
+  /// Returns the value that the text encodes.
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    // These types need no decoder. Each bit cast is from a type to itself. None of the types is an `Optional<Value>`,
+    // since the runtime would look up that type at each call.
+    if type == Int.self {
+      if let value = Int(string) { return unsafeBitCast(value, to: type) }
+    } else if type == Bool.self {
+      if string == "true" || string == "false" { return unsafeBitCast(string == "true", to: type) }
+    } else if type == String.self {
+      if let value = characters { return unsafeBitCast(value, to: type) }
+    } else if type == Double.self, kind == "a number", let value = Double(string), value.isFinite {
+      return unsafeBitCast(value, to: type)
+    }
+    return try decodeOtherwise(type)
+  }
+
+  @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    // The kind of the text is enough to refuse these types. A decoder would read all of a long text first.
+    if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
+    if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
+    if string == JSONText.storedNil {
+      if type is any ExpressibleByNilLiteral.Type { return try JSONText.null.decode(type) }
+    } else if isLikeStoredNil {
+      return try JSONText("{\"" + string.dropFirst(3)).decodeAsIs(type)
+    }
+    if let value = exactNaN(type) { return value }
+    return try decodeAsIs(type)
+  }
+
+  /// Decodes the text in the way of an encoder, without this library's own forms.
+  private func decodeAsIs<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    return try decoder.decode(type, from: Data(string.utf8))
+  }
+
+  /// The string that the text encodes; nil if the value isn't a string, or if one of its escapes is invalid.
+  private var characters: String? {
+    guard isString else { return nil }
+    return withBytes { bytes in
+      let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
+      return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
+    }
+  }
+
+  /// Returns the value that is encoded as JSON in a string, or as JSON or a property list in data.
+  func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let string = try decode(String.self)
+    if let inner = JSONText(validating: string) { return try inner.decode(type) }
+    let data = try decode(Data.self)
+    if let inner = JSONText(validating: String(decoding: data, as: UTF8.self)) { return try inner.decode(type) }
+    try PropertyListCheck.check([UInt8](data))
+    return try PropertyListDecoder().decode(type, from: data)
+  }
+}
+
+extension JSONString {
+  /// Returns the string of the bytes between two quotes; nil if an escape or the UTF-8 is invalid.
+  static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
+    guard hasEscapes else { return string(of: bytes) }
+    let quote = UInt8(ascii: "\"")
+    do { return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote])) } catch { return nil }
+  }
+}
