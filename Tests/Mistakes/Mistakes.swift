@@ -86,9 +86,9 @@ func registrations(in registry: InitializerRegistry) throws {
   registry.reset()
   // says: A declared key isn't a key path: write a dot, as in resolve(.time).
   _ = try registry.resolve(\.greeter)
-  // says: Ask a registry, as in try registry.resolve(Clock.self).
+  // says: Ask a registry for it, with try resolve(Clock.self).
   let _: English = Resolver.resolve()
-  // says: Ask a registry for Clock?, as in try registry.resolve(Clock?.self).
+  // says: Ask a registry for Clock?, with try resolve(Clock?.self).
   let _: English? = Resolver.optional()
   // says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
   _ = try registry.resolve()

@@ -74,12 +74,12 @@ public struct Resolver {
 
 extension Resolver {
   /// Unavailable, because services are in a registry.
-  @available(*, unavailable, message: "Ask a registry, as in try registry.resolve(Clock.self).")
+  @available(*, unavailable, message: "Ask a registry for it, with try resolve(Clock.self).")
   public static func resolve<Value>(_ type: Value.Type = Value.self) -> Value { fatalError() }
 
   /// Unavailable, because an Optional type is asked for as any other.
   @available(
-    *, unavailable, message: "Ask a registry for Clock?, as in try registry.resolve(Clock?.self)."
+    *, unavailable, message: "Ask a registry for Clock?, with try resolve(Clock?.self)."
   )
   public static func optional<Value>(_ type: Value.Type = Value.self) -> Value? { fatalError() }
 }
