@@ -1,3 +1,4 @@
+import Foundation
 import PreferenceStorage
 import TestSupport
 import Testing
@@ -82,5 +83,22 @@ import Testing
     try store.removeValue(forKey: "a")
     #expect(disk.contents(of: FullDiskTests.path) == Array("#preferences 1\n".utf8))
     try expectSame(store, [])
+  }
+  @Test("a damaged file is written to, and repaired once there is room, when it is twice as long")
+  func repair() throws {
+    let disk = SimulatedDisk(Array("#preferences 1\n{\"a\":1}\nrubbish\n".utf8), at: FullDiskTests.path)
+    let store = try open(disk)
+    disk.setFull(true)
+    for number in 0..<10 { try store.set(number, forKey: "a") }
+    #expect(disk.names == [FullDiskTests.path])
+    disk.setFull(false)
+    for number in 0..<20 { try store.set(number, forKey: "b") }
+    let copy = try #require(disk.names.first { $0 != FullDiskTests.path })
+    let copied = try #require(disk.contents(of: copy))
+    #expect(String(decoding: copied, as: UTF8.self).contains("rubbish"))
+    #expect(store.recovery?.copy?.path == copy.description)
+    #expect(try #require(disk.contents(of: FullDiskTests.path)).count < 600)
+    let other = try open(disk.snapshot())
+    #expect(other.json() == store.json() && other.recovery == nil && other.keys == ["a", "b"])
   }
 }

@@ -135,6 +135,7 @@ extension PreferencesFile {
     let isSound = parser.damage.isEmpty
     if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
+    if damage.isEmpty { repairThreshold = .max } else if repairThreshold == .max { repairThreshold = 0 }
     if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
     (lastTable, wasCarriedOver) = (nil, false)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }

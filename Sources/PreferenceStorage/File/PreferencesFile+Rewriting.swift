@@ -22,7 +22,12 @@ extension PreferencesFile {
   }
 
   /// Replaces the file with one without the damage, if possible, and reports a failure.
-  func repair() { repairFailed = !reporting { () throws(PreferenceError) in try rewrite() } }
+  ///
+  /// After a failure, the next attempt is made when the file is twice as long.
+  func repair() {
+    guard let length = known?.length else { return }
+    if !reporting({ () throws(PreferenceError) in try rewrite() }) { repairThreshold = 2 * length }
+  }
 
   /// Compacts a file that is more than three times as long as necessary, if possible, and reports a failure.
   func compactIfWorthwhile() {

@@ -162,12 +162,9 @@ extension PreferencesFile {
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
     // After a wait that has timed out, the next writes wait for a shorter time.
     var patience = Patience(limit: isBlocked ? min(limit, .milliseconds(50)) : limit)
-    repeat {
-      let isTaken = try asking(PreferenceError.writing) { () throws(SystemError) in
-        try system.tryLock(descriptor.number)
-      }
-      if isTaken { return isBlocked = false }
-    } while patience.wait()
+    do throws(SystemError) {
+      repeat { if try system.tryLock(descriptor.number) { return isBlocked = false } } while patience.wait()
+    } catch { throw .writing(error, path: name) }
     isBlocked = true
     throw PreferenceError(
       .busy,
@@ -251,7 +248,7 @@ extension PreferencesFile {
   /// Prepares the file for a new line: checks that it is writable, repairs damage, and writes a missing header.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
-    if !damage.isEmpty, !repairFailed { repair() }
+    if let length = known?.length, length > repairThreshold { repair() }
     if descriptor?.syncFailure != nil { try rewrite() }
     if known?.length == 0 { try writeHeader() }
   }

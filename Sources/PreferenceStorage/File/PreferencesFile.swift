@@ -50,8 +50,9 @@ final class PreferencesFile: @unchecked Sendable {
   var known: KnownPart?
   /// The damage in the file, which remains until a new file replaces it.
   var damage = PreferenceRecovery()
-  /// Whether replacing the damaged file has failed, so that only the next compaction tries again.
-  var repairFailed = false
+  /// The length above which the next write repairs the file: 0 if there is damage, twice the length after a repair has
+  /// failed, and `.max` if there is no damage.
+  var repairThreshold = Int.max
   /// Whether the file has a former value that should have been erased.
   var hasValueToErase = false
   /// Whether the folder has to be synchronized so that the file's name survives a power cut.
@@ -310,7 +311,7 @@ extension PreferencesFile {
   /// Switches to another open file, and discards the recorded damage and failures of the old one.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
-    (damage, repairFailed, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), false, 0, false)
+    (damage, repairThreshold, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), .max, 0, false)
   }
 
   /// Revokes the right of other users to write to the file, which has proved to be a preferences file.
