@@ -104,11 +104,11 @@ private final class RequestLog: Sendable {
 
 extension RegistrationRecord {
   /// The registrations that served the initializer while requests were recorded, and that still exist.
-  var suppliers: [RegistrationRecord] { observed.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
+  var suppliers: [RegistrationRecord] { notes.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
 
   /// Remembers, for `validate()`, that another registration served the initializer.
   fileprivate func note(supplier: RegistrationRecord) {
     if suppliers.contains(where: { $0 === supplier }) { return }
-    observed.withLock { $0.suppliers.append(WeakReference(supplier)) }
+    notes.withLock { $0.suppliers.append(WeakReference(supplier)) }
   }
 }

@@ -178,7 +178,7 @@ public final class InitializerRegistry: Sendable {
     TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
     guard let former = table.withLock({ $0.exchange(record.key, for: record) }) else { return }
-    record.observed.withLock { $0.replaced = former.record.place }
+    record.notes.withLock { $0.replaced = former.record.place }
     former.record.retire()
   }
 

@@ -169,6 +169,9 @@ struct ErasedType: Hashable, Sendable {
     }
   }
 
+  /// The current epoch of the process, in the form of a gate's `ready` state.
+  var epoch: UInt { unsafe head.epoch.pointee.state.load(ordering: .acquiring) }
+
   /// Returns a copy of the value.
   @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
@@ -192,7 +195,6 @@ struct ErasedType: Hashable, Sendable {
   /// `@unchecked Sendable`: the pointer never changes, its target lives as long as the process, and `state` is atomic.
   @safe struct Address: @unchecked Sendable {
     fileprivate let pointer: UnsafePointer<Epoch>
-    var state: UInt { unsafe pointer.pointee.state.load(ordering: .acquiring) }
     /// Begins the next epoch, and returns its state.
     func advance() -> UInt { unsafe pointer.pointee.state.add(CreationGate.unit, ordering: .releasing).newValue }
   }

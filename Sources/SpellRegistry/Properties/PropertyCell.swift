@@ -1,36 +1,6 @@
 internal import Support
 internal import Synchronization
 
-struct PropertyFields: ~Copyable {
-  /// The type of the value in the cell.
-  let type: any Any.Type
-  /// The type that the property asks for.
-  ///
-  /// It differs from `type` if the cell keeps the value in another form, such as a weak reference.
-  let propertyType: any Any.Type
-  let place: SourcePlace
-  /// A declared key to resolve instead of the type.
-  let key: InjectionKeys?
-  /// The name that requests use instead of the property's own name.
-  let requestedName: RequestedName?
-  let link: RegistryLink
-  /// The cell that replaced the wrapper's own cell, if the value was injected again, dropped or replaced while other
-  /// threads may have been reading it.
-  ///
-  /// `Unchecked` is safe: a cell's fields are constants, atomics or values in a lock, and its gate guards the value.
-  let newer = Lock(Unchecked<PropertyCell?>(value: nil))
-  /// Whether the cell contains a value that has to be destroyed, even if another cell has replaced this one.
-  ///
-  /// Relaxed, like `isAssigned`: a thread sets the flag before it settles the gate, and others read the flag only after
-  /// that.
-  let hasValue = Atomic(false)
-  /// Whether the value was assigned, so that a re-injection doesn't replace it.
-  let isAssigned = Atomic(false)
-
-  /// The target of the link, which a call of this struct's own reads in place, without retaining the link.
-  var target: (registry: InitializerRegistry, isWeak: Bool)? { link.target }
-}
-
 extension PropertyCell {
   /// A closure that puts a value in memory if nothing is registered, and returns whether it did.
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
@@ -78,7 +48,7 @@ extension PropertyCell {
 
   /// The property's current cell: the newest replacement of this cell, or else this cell itself.
   var newest: PropertyCell {
-    memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.value ?? self : self
+    memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.cell ?? self : self
   }
 
   /// Marks the value in the cell as assigned, and makes it readable.
@@ -87,7 +57,7 @@ extension PropertyCell {
     settleWithValue()
   }
 
-  private func settleWithValue() { settle(as: Epoch.current.state) }
+  private func settleWithValue() { settle(as: memory.epoch) }
 
   private func settle(as state: UInt) {
     fields.hasValue.store(true, ordering: .relaxed)
@@ -153,7 +123,7 @@ extension PropertyCell {
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
     // The epoch is read before the registry is asked, so a re-injection in the meantime makes the new value outdated.
-    let epoch = Epoch.current.state
+    let epoch = self.memory.epoch
     // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
@@ -289,12 +259,16 @@ extension PropertyCell {
   /// This is the property's own registry, or that of a service box if the container is a service of the box and the box
   /// can serve the request.
   func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
-    if let container, let adopter = Adoptions.registry(of: container), adopter.match(request(in: container)) != nil {
-      return (adopter, fields.link.isWeak)
-    }
-    if let target = fields.target { return (target.registry, target.isWeak) }
+    if let container, Adoptions.areUsed, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
+    if let target = fields.target { return target }
     fields.link.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
+  }
+
+  /// Returns the registry of the service box that serves the container's properties; nil if there is none.
+  @inline(never) private func adopter(of container: AnyObject) -> InitializerRegistry? {
+    guard let adopter = Adoptions.registry(of: container) else { return nil }
+    return adopter.match(request(in: container)) == nil ? nil : adopter
   }
 
   var adviceOnGoneRegistry: String {
@@ -307,9 +281,9 @@ extension PropertyCell {
   @discardableResult
   private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
-    let (isReplaced, dropped) = fields.newer.withLock { newer -> (Bool, Unchecked<PropertyCell?>) in
-      guard (newer.value ?? change.value.root) === change.value.old else { return (false, Unchecked(value: nil)) }
-      defer { newer = Unchecked(value: change.value.new) }
+    let (isReplaced, dropped) = fields.newer.withLock { newer -> (Bool, PropertyFields.Newer) in
+      guard (newer.cell ?? change.value.root) === change.value.old else { return (false, .init(cell: nil)) }
+      defer { newer = .init(cell: change.value.new) }
       return (true, newer)
     }
     if isReplaced {
@@ -360,7 +334,7 @@ extension PropertyCell {
   /// Returns whether a value with this gate state is older than the last re-injection of its type; marks any other
   /// value as current, so that the next read takes the fast path again.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
-    let current = Epoch.current.state
+    let current = memory.epoch
     if current == state { return false }
     if !fields.isAssigned.load(ordering: .relaxed) { fields.link.reporter?.report(request(in: container)) }
     // If the registry is gone, nothing can make a new value.

@@ -34,13 +34,15 @@ package final class RegistrationRecord: Sendable {
   enum Keeping { case nothing, graph, shared, factory }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
-  private let completions = Lock<[Completion]>([])
   /// Relaxed: a thread that has synchronized with the thread that added a completion sees the flag set.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
-  package let observed = Lock(Observed())
-  /// Facts that only a check of the registry needs.
-  package struct Observed: Sendable {
+  package let notes = Lock(Notes())
+  /// What is noted about few registrations.
+  package struct Notes: Sendable {
+    fileprivate var completions: [Completion] = []
+    /// The name of the type for the search for near matches.
+    fileprivate var bareName: BareName?
     /// The place of the registration that this one replaced.
     package var replaced: SourcePlace?
     /// The registrations that served this initializer's requests while requests were recorded.
@@ -113,12 +115,11 @@ package final class RegistrationRecord: Sendable {
     service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
   }
 
-  private let madeBareName = Lock<BareName?>(nil)
   /// The name of the type for the search for near matches, made when it is first used.
   var bareName: BareName {
-    if let known = madeBareName.withLock(\.self) { return known }
+    if let known = notes.withLock(\.bareName) { return known }
     let made = BareName(of: service.type)
-    madeBareName.withLock { $0 = made }
+    notes.withLock { $0.bareName = made }
     return made
   }
 
@@ -153,13 +154,13 @@ package final class RegistrationRecord: Sendable {
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution
   ) {
-    for completion in completions.withLock(\.self) {
+    for completion in notes.withLock(\.completions) {
       resolution.atEnd(of: self, in: registry, linksWeakly: linksWeakly, completion(memory, point, registry))
     }
   }
 
   func addCompletion(_ completion: @escaping Completion) {
-    completions.withLock { $0.append(completion) }
+    notes.withLock { $0.completions.append(completion) }
     mayHaveCompletions.store(true, ordering: .relaxed)
   }
 }

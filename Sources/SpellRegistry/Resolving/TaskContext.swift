@@ -50,9 +50,10 @@ final class TaskContext: Sendable {
   /// Makes the objects of each enclosing `run` hold their registry weakly, if that registry is `registry` or a
   /// descendant of it.
   static func weakenReferences(to registry: InitializerRegistry) {
-    for context in sequence(first: current, next: { $0?.outer }) {
-      guard let context, context.registry.lineage.contains(where: { $0 === registry }) else { continue }
-      context.reference.weaken()
+    var next = current
+    while let context = next {
+      if context.registry.lineage.contains(where: { $0 === registry }) { context.reference.weaken() }
+      next = context.outer
     }
   }
 }
