@@ -38,7 +38,7 @@ package final class RegistrationRecord: Sendable {
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   package let notes = Lock(Notes())
-  /// What is noted about few registrations.
+  /// Facts that few registrations have.
   package struct Notes: Sendable {
     fileprivate var completions: [Completion] = []
     /// The name of the type for the search for near matches.
