@@ -165,7 +165,7 @@ extension PreferencesFile {
     written.subtract(lost)
     // A file that a compaction has put at the path begins with the values of the old file; an older copy doesn't.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
-    // Neither does a process lose values that has rewritten the file in place, under the lock.
+    // A process that has rewritten the file in place, under the lock, doesn't lose values either.
     if file.starts(with: Line.header + Line.markOfRewriting) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(

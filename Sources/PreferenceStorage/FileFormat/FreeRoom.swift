@@ -6,10 +6,10 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns a range of at least that many bytes, of adjacent lines that may be overwritten; nil if there is none.
+  /// Returns a range of adjacent lines that may be overwritten, of at least that many bytes; nil if there is none.
   ///
-  /// A line that is damaged, or has the last value of a key, may not be overwritten. The last value of a key that is being
-  /// removed may be, if no earlier line has a value of that key, which would come back.
+  /// A damaged line may not be overwritten, nor a line with the last value of a key. If the key is being removed, its
+  /// last value may be overwritten, unless an earlier line has another value of the key, which would count again.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {
     let lines = lines(of: file)
     var (last, uses): ([String: Int], [String: Int]) = ([:], [:])

@@ -8,31 +8,32 @@ public import Foundation
 /// ])
 /// ```
 public struct EtcdCluster: Sendable {
-  /// The addresses of its members; any of them serves, and the next one is asked when one doesn't answer.
+  /// The addresses of the cluster's members; if one doesn't answer, the store asks the next one.
   public var endpoints: [URL]
-  /// The user's name and password, if etcd asks for them.
+  /// The user's name and password, if etcd requires a user.
   public var user: User?
-  /// The settings of TLS, if the system doesn't trust etcd's certificate.
+  /// The TLS settings, if the system doesn't trust etcd's certificate.
   public var tls: TLS?
-  /// For how long one member is waited for; a quarter of it when a watch begins, and after its silence.
+  /// The time to wait for one member; a quarter of it when a watch begins, and after a watch has been silent.
   public var requestLimit: Duration = .seconds(2)
-  /// For how long a read or a change is tried again, by all members together, while a leader is elected and others change
-  /// the same values.
+  /// The total time for which a read or a change is retried, over all members, while the cluster elects a leader or other
+  /// clients change the same values.
   ///
-  /// A thread that waits to write in the same store waits 5 seconds at most.
+  /// A thread that waits to write to the same store waits at most 5 seconds.
   public var retryLimit: Duration = .seconds(5)
-  /// After how much silence of the watch etcd is asked whether there is something new.
+  /// The time without a message of the watch after which the store asks etcd for its newest revision.
   ///
-  /// If there is, the watch may be dead, and is opened again from the last change that it told.
+  /// If etcd has a newer one, the watch may be dead. The store then opens another watch, which begins after the last change
+  /// that the store has.
   public var silenceLimit: Duration = .seconds(4)
   /// The maximum size of a change in bytes, with its keys and values: etcd's `--max-request-bytes`.
   ///
   /// A larger change isn't sent.
   public var requestSizeLimit = 1_572_864
 
-  /// A cluster whose members are at these addresses.
+  /// Creates a cluster with the addresses of its members.
   ///
-  /// - Precondition: There is one.
+  /// - Precondition: There is at least one address.
   public init(endpoints: [URL], user: User? = nil, tls: TLS? = nil) {
     precondition(!endpoints.isEmpty, "An EtcdCluster needs an endpoint: EtcdCluster(endpoints: [URL(string: …)!])")
     self.endpoints = endpoints
@@ -45,24 +46,24 @@ public struct EtcdCluster: Sendable {
     let name: String
     let password: String
 
-    /// A user with a name and a password.
+    /// Creates a user with a name and a password.
     public init(_ name: String, password: String) {
       self.name = name
       self.password = password
     }
   }
 
-  /// Files of certificates and keys, in PEM.
+  /// The files of certificates and keys, in PEM format.
   public struct TLS: Sendable {
     let certificateAuthority: URL?
     let certificate: URL?
     let privateKey: URL?
 
-    /// Files of certificates and keys.
+    /// Creates TLS settings from files.
     ///
     /// - Parameters:
-    ///   - certificateAuthority: The certificates that etcd's own is checked against. Nil stands for those of the system.
-    ///   - certificate: The program's certificate, if etcd asks for one.
+    ///   - certificateAuthority: The certificates to check etcd's certificate against; nil for the system's certificates.
+    ///   - certificate: The program's certificate, if etcd requires one.
     ///   - privateKey: The key of the program's certificate.
     public init(certificateAuthority: URL? = nil, certificate: URL? = nil, privateKey: URL? = nil) {
       self.certificateAuthority = certificateAuthority

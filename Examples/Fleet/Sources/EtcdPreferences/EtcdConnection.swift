@@ -2,16 +2,17 @@ internal import Foundation
 internal import NIOCore
 internal import PreferenceStorage
 
-/// The store's part of etcd, and the values that are kept of it here.
+/// The keys in etcd that belong to a store, and the store's local copy of their values.
 ///
-/// A change is one transaction of etcd. It also names itself under the key that is the prefix alone, so that comparisons of
-/// the whole range see removals too, and a change is found again whose answer was lost.
+/// A change is one transaction of etcd. The transaction also writes the name of the change to the key that consists of the
+/// prefix alone. This lets a comparison of the whole range notice removals, and lets the store find out whether a change was
+/// made if the answer was lost.
 struct EtcdConnection: Sendable {
   let client: EtcdClient
   let range: KeyRange
   let values: LocalValues
 
-  /// The values that a transaction's body has read.
+  /// The values that the body of a transaction has read.
   struct Reads {
     var keys: Set<String> = []
     var areAll = false
@@ -19,12 +20,12 @@ struct EtcdConnection: Sendable {
 
   /// The outcome of a transaction.
   struct Outcome {
-    /// False if others have changed what it has read; the values are then those of now.
+    /// Whether the transaction was made; if not, others have changed values that it has read, and `values` has the current ones.
     var isDone: Bool
     var changed: Set<String>
   }
 
-  /// Reads everything, and returns the keys that changed and the revision of what was read.
+  /// Reads all values; returns the keys that changed, and the revision of the answer.
   func load(until end: NIODeadline? = nil) throws(EtcdError) -> (changed: Set<String>, revision: Revision) {
     let known = values.replica.newest
     let response: RangeResponse = try client.call(
@@ -34,15 +35,15 @@ struct EtcdConnection: Sendable {
     return (values.update { $0.load(entries, header, knownBefore: known) }, header.revision ?? .none)
   }
 
-  /// The revision that etcd has now, after changes of these keys or of others.
+  /// Returns the newest revision in etcd, which changes of other keys also raise.
   func currentRevision(until end: NIODeadline) throws(EtcdError) -> Revision {
-    // With something to read, the member that is asked makes sure that it isn't behind the others.
+    // A read of a key makes sure that the member that answers isn't behind the others.
     let request = RangeRequest(key: range.start, countOnly: true)
     let response: RangeResponse = try client.call("kv/range", request, until: end)
     return response.header?.revision ?? .none
   }
 
-  /// Looks whether etcd would make a change, without making one, and notes it.
+  /// Finds out whether etcd accepts changes, without making one, and notes the result.
   func tryWriting(until end: NIODeadline) {
     let mark = TransactionRequest.Operation.put(.init(key: range.start, value: Data()))
     let request = TransactionRequest(compare: [.never(range.start)], success: [mark])
@@ -50,16 +51,16 @@ struct EtcdConnection: Sendable {
       let _: TransactionResponse = try client.call("kv/txn", request, until: end)
       values.noteWrite()
     } catch {
-      // Whether etcd is there is seen elsewhere.
+      // Other code notes whether etcd is available.
       if error.isOfEveryChange { values.noteRefusal(error.whenWriting) }
     }
   }
 
-  /// Makes changes if no other client has changed what they follow from.
+  /// Makes changes, unless another client has changed the values that they depend on.
   ///
   /// - Parameters:
-  ///   - reads: The keys that the transaction's body has read, those of the changes among them.
-  ///   - old: The values that the transaction's body had.
+  ///   - reads: The keys that the body of the transaction has read, including keys that it changes.
+  ///   - old: The values that the body read.
   func commit(
     _ changes: [PreferenceChange], having reads: Reads, of old: Replica, until end: NIODeadline
   ) throws(EtcdError) -> Outcome {
@@ -72,7 +73,7 @@ struct EtcdConnection: Sendable {
     if response.succeeded == true {
       return Outcome(isDone: true, changed: keep(changes, at: response.header.revision ?? .none))
     }
-    // If an earlier attempt has made the changes, the comparisons don't hold any more, so they aren't made twice.
+    // If an earlier attempt has made the changes, the comparisons fail, so the changes aren't made twice.
     let own = answer.isOfRepetition ? try revision(of: name, after: old.newest, response) : nil
     var changed: Set<String> = []
     if let own { changed = keep(changes, at: own) }
@@ -89,7 +90,7 @@ struct EtcdConnection: Sendable {
         + " file or a database, and its place here, or set both `etcd --max-request-bytes` and the requestSizeLimit")
   }
 
-  /// The maximum number of keys that are compared one by one; etcd takes 128 comparisons unless it is set otherwise.
+  /// The maximum number of keys that are compared one by one; by default, etcd accepts 128 comparisons.
   private static let comparisonLimit = 100
 
   private func request(
@@ -111,7 +112,7 @@ struct EtcdConnection: Sendable {
   ) -> [TransactionRequest.Operation] {
     let mark = TransactionRequest.Operation.put(.init(key: range.start, value: name.bytes))
     if changes.count > 1, changes.allSatisfy({ $0.json == nil }), Set(changes.map(\.key)) == Set(old.entries.keys) {
-      // However many they are, and those too that are on their way here.
+      // This removes any number of keys, including keys that another client has just added.
       return [.delete(.init(key: range.firstValue, rangeEnd: range.end)), mark]
     }
     return [mark]
@@ -127,7 +128,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Takes over what a transaction that wasn't made has read instead.
+  /// Puts the values that a failed transaction has read instead into the local copy.
   private func take(
     _ response: TransactionResponse, having keys: [String]?, knownBefore known: Revision
   ) -> Set<String> {
@@ -142,11 +143,11 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Looks for a change of that name, and returns its revision.
+  /// Searches for the change with a name, and returns its revision; nil if the change wasn't made.
   ///
   /// - Parameters:
-  ///   - old: A revision before it.
-  ///   - response: What was read instead, with the name of the last change.
+  ///   - old: A revision before the change.
+  ///   - response: The answer to the failed transaction, with the name of the last change.
   private func revision(
     of name: ChangeName, after old: Revision, _ response: TransactionResponse
   ) throws(EtcdError) -> Revision? {
@@ -155,7 +156,7 @@ struct EtcdConnection: Sendable {
       return nil
     }
     if mark.value == name.bytes { return last }
-    // Others have made changes after it, if it was made, so only the history has it.
+    // If the change was made, other clients have made later ones, so only the history has it.
     do throws(EtcdError) {
       return try historicalRevision(of: name, after: old, until: last)
     } catch {
@@ -163,7 +164,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Looks for a change of that name in etcd's history.
+  /// Searches etcd's history for the change with a name.
   private func historicalRevision(
     of name: ChangeName, after old: Revision, until last: Revision
   ) throws(EtcdError) -> Revision? {
@@ -185,7 +186,7 @@ struct EtcdConnection: Sendable {
     (response.kvs ?? []).compactMap { entry($0) }
   }
 
-  /// Applies what a watch tells, and returns the keys that changed.
+  /// Applies the events of a watch, and returns the keys that changed.
   func apply(_ events: [WatchMessage.Event]) -> Set<String> {
     values.update { replica in
       var changed: Set<String> = []
@@ -198,7 +199,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// The preference that etcd has there; nil if the key can't be one.
+  /// Returns the preference in a pair of etcd; nil if the key isn't a preference's.
   private func entry(_ pair: KeyValue) -> (key: String, entry: Replica.Entry)? {
     guard let key = range.preference(for: pair.key) else { return nil }
     return (

@@ -32,19 +32,20 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
   private let connection: EtcdConnection
   private let follower: Follower
 
-  /// Opens the part of etcd whose keys begin with a prefix.
+  /// Opens a store for the keys in etcd that begin with a prefix.
   ///
-  /// If etcd isn't there, the store has the values of the snapshot, and `state` says why. If etcd is there and the snapshot
-  /// can't be read, the snapshot is set aside, and `snapshotFailure` says why.
+  /// If etcd isn't available, the store has the values of the snapshot, and `state` has the reason. If etcd is available and
+  /// the snapshot can't be read, the snapshot is moved away, and `snapshotFailure` has the reason.
   ///
   /// - Parameters:
-  ///   - cluster: Where etcd is.
-  ///   - prefix: What the keys begin with in etcd, such as `/shop/settings/`.
-  ///   - snapshot: A file of this process's own, in which the values are kept for a start without etcd. It is a preferences
+  ///   - cluster: The addresses of etcd.
+  ///   - prefix: The beginning of the keys in etcd, such as `/shop/settings/`.
+  ///   - snapshot: A file of this process, in which the store keeps the values for a start without etcd. It is a preferences
   ///     file, which `prefs` shows.
-  ///   - startLimit: For how long etcd is waited for here.
-  /// - Throws: `.invalidKey` if the prefix is empty; `.unreadable` if a certificate can't be read; what
-  ///   `FilePreferenceStore` throws if the snapshot can't be opened, and etcd isn't there or others can write to its folder.
+  ///   - startLimit: The time to wait for etcd.
+  /// - Throws: `.invalidKey` if the prefix is empty; `.unreadable` if a certificate can't be read; an error of
+  ///   `FilePreferenceStore` if the snapshot can't be opened, and etcd isn't available or others can write to the snapshot's
+  ///   folder.
   public init(
     _ cluster: EtcdCluster, prefix: String, snapshot: URL? = nil, startLimit: Duration = .seconds(2)
   ) throws(PreferenceError) {
@@ -68,25 +69,23 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   deinit { follower.stop() }
 
-  /// Whether the values are those that etcd has now, and whether etcd takes changes.
+  /// The state of the store: whether its values are etcd's current values, and whether etcd accepts changes.
   public var state: EtcdState { connection.values.state }
 
-  /// The reason why the snapshot couldn't be read and was set aside when the store was opened, with its new place; nil if it
-  /// could be read.
+  /// The reason why the snapshot couldn't be read when the store was opened, with the file's new place; nil if it could be
+  /// read.
   public var snapshotFailure: PreferenceError? { connection.values.snapshotFailure }
 
-  /// The turns of this process's writers, and the listeners.
+  /// The hub, with the queue of this process's writers and the listeners.
   public var hub: PreferenceHub { connection.values.hub }
 
-  /// The keys, sorted by first writing on any machine.
+  /// The keys, in the order in which any machine first wrote them.
   public var keys: [String] { connection.values.replica.keys }
 
-  /// Returns the JSON text of the value, or nil if there is none.
-  ///
-  /// From memory.
+  /// Returns the value as JSON text from memory, or nil if there is none.
   public func json(forKey key: String) -> String? { connection.values.json(forKey: key) }
 
-  /// Makes the changes in etcd, in one transaction, whatever the values are meanwhile.
+  /// Makes the changes in etcd in one transaction, regardless of the current values.
   public func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
     var found: Set<String> = []
     do {
@@ -97,12 +96,12 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
     }
   }
 
-  /// Reads and changes several values as one.
+  /// Reads and changes several values in one transaction.
   ///
-  /// The body runs again if another machine has changed what it has read.
+  /// The body runs again if another machine has changed a value that it has read.
   ///
-  /// - Throws: What the body throws; `.unwritable` or `.noSpace` if etcd can't make the changes; `.busy` if others have changed
-  ///   the same values for as long as the cluster's `retryLimit`.
+  /// - Throws: Any error of the body; `.unwritable` or `.noSpace` if etcd can't make the changes; `.busy` if others kept
+  ///   changing the same values until the cluster's `retryLimit`.
   public func transaction<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result
   ) throws -> Result {
@@ -121,7 +120,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// Runs the body until its changes are made.
   ///
-  /// - Parameter changed: Gets the keys that the attempts found changed, or have changed.
+  /// - Parameter changed: Receives the keys whose values have changed.
   private func attempts<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result, _ changed: inout Set<String>
   ) throws -> Result {
@@ -150,13 +149,13 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
         if error.isOfEveryChange { connection.values.noteRefusal(error.whenWriting) }
         throw error.whenWriting
       }
-      // Those who change the same value step out of each other's way. Each waits as long as any other, however often it has
-      // lost, so that none is left behind.
+      // Machines that change the same value pause before they try again. The pause doesn't depend on the number of failed
+      // attempts, so none of them is always too late.
       Thread.sleep(forTimeInterval: Double((.now() - begin).nanoseconds) / 1e9 * .random(in: 0...6))
     }
   }
 
-  /// Reads everything from etcd.
+  /// Reads all values from etcd.
   ///
   /// - Throws: `.unreadable` if etcd doesn't answer.
   public func reload() throws(PreferenceError) {
@@ -169,13 +168,14 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
     }
   }
 
-  /// The errors that could not be thrown to a caller.
+  /// The errors that couldn't be thrown to a caller.
   ///
-  /// The first ones say why the snapshot was set aside, if it was, and why etcd is away, while it is.
+  /// The first elements are the reason why the snapshot was moved away, if it was, and the reason why etcd isn't available, if
+  /// it isn't.
   public var errors: AsyncStream<PreferenceError> { connection.values.errors }
 }
 
-/// A copy of the values for one run of a transaction's body, which notes what the body reads.
+/// A copy of the values for one run of a transaction's body, which records the keys that the body reads.
 private final class TransactionAttempt: CustomPreferenceStore {
   let hub = PreferenceHub()
   let values: Replica
@@ -195,6 +195,6 @@ private final class TransactionAttempt: CustomPreferenceStore {
     return values.entries[key]?.json
   }
 
-  /// The changes of the transaction are made in etcd instead.
+  /// Does nothing, because the changes of the transaction are made in etcd.
   func write(_ changes: [PreferenceChange]) {}
 }

@@ -1,15 +1,15 @@
 public import PreferenceStorage
 
-/// Whether a store's values are those that etcd has now, and whether etcd takes changes.
+/// The state of a store: whether its values are etcd's current values, and whether etcd accepts changes.
 public enum EtcdState: Sendable, CustomStringConvertible {
-  /// The store has etcd's values, and is notified of their changes.
+  /// The store has etcd's values, and gets their changes.
   case connected
-  /// The store has etcd's values, and etcd has refused the last change for this reason, which holds for all of them: it has no
-  /// space, or the user may only read.
+  /// The store has etcd's values, but etcd refuses all changes for this reason: it has no space left, or the user may only
+  /// read.
   ///
-  /// The state is `connected` again some seconds after etcd would take changes.
+  /// The state becomes `connected` some seconds after etcd accepts changes again.
   case readOnly(PreferenceError)
-  /// The store has the values that etcd had last, or those of the snapshot, for this reason. It goes on trying.
+  /// The store has the last known values, or those of the snapshot, for this reason; it keeps trying to reach etcd.
   case away(PreferenceError)
 
   /// Whether the store has etcd's values.

@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PreferenceStorage
 internal import Synchronization
 
-/// Follows etcd on a thread of its own: reads everything, watches what changes, and begins again when the watch ends.
+/// A thread that reads all values from etcd, watches their changes, and begins again when the watch ends.
 ///
-/// A watch ends with its connection, with its member's leader, or when what it was to begin with is compacted away. Since
-/// everything is read again, nothing is missed in between, and a cluster that was restored from a backup is followed too.
+/// A watch ends with its connection, with the leader of its member, or if the revision with which it begins has been compacted.
+/// The thread then reads all values again, so it misses no change, and notices that a cluster was restored from a backup.
 final class Follower: Sendable {
   private struct Course: Sendable {
     var isOver = false
@@ -20,14 +20,14 @@ final class Follower: Sendable {
 
   init(_ connection: EtcdConnection) { self.connection = connection }
 
-  /// Begins, on a new thread, which doesn't keep the store.
+  /// Starts the thread, which doesn't keep the store alive.
   func begin() {
     let thread = Thread { self.run() }
     thread.name = "etcd"
     thread.start()
   }
 
-  /// Ends it, soon.
+  /// Makes the thread end soon.
   func stop() {
     let watch = course.withLock { course in
       course.isOver = true
@@ -39,7 +39,7 @@ final class Follower: Sendable {
 
   private static let longestPause = Duration.seconds(5)
 
-  /// For how long etcd is waited for when a watch begins, and after its silence.
+  /// The time to wait for etcd when a watch begins, and after a watch has been silent.
   private var answerLimit: Duration { connection.client.cluster.requestLimit / 4 }
 
   private func run() {
@@ -53,15 +53,15 @@ final class Follower: Sendable {
       } catch {
         connection.values.leave(error.whenReading)
       }
-      // The first attempt is made at once, as a watch ends whenever a member does.
+      // The first attempt has no pause, because a watch ends whenever its member does.
       if pause > .zero, end.wait(timeout: .now() + pause.seconds) == .success { return }
       pause = min(max(pause * 2, .milliseconds(50)), Follower.longestPause)
     }
   }
 
-  /// Applies what the watch tells until it ends, and returns whether it lasted until it told something or was silent for long.
+  /// Applies the events of a watch until it ends; returns whether there was an event or a long silence.
   ///
-  /// Whether etcd is away is seen by the next read, from another member if there is one.
+  /// If etcd isn't available, the next read notices that, since it asks the other members too.
   private func follow(from revision: Revision) -> Bool {
     guard var watch = open(from: revision.next) else { return false }
     defer { watch.stop() }
@@ -89,7 +89,7 @@ final class Follower: Sendable {
     }
   }
 
-  /// Opens a watch, and returns it when etcd has said that it begins; nil if it doesn't.
+  /// Opens a watch, and returns it when etcd has confirmed it; nil if etcd doesn't.
   private func open(from revision: Revision) -> WatchStream? {
     let watch: WatchStream
     do throws(EtcdError) {
@@ -107,7 +107,7 @@ final class Follower: Sendable {
     return nil
   }
 
-  /// Waits for what etcd says first.
+  /// Waits for etcd's first message, which confirms the watch.
   private func hasBegun(_ watch: WatchStream) -> Bool {
     do throws(EtcdError) {
       guard case .message(let message) = try watch.next(within: answerLimit) else { return false }
@@ -117,10 +117,10 @@ final class Follower: Sendable {
     }
   }
 
-  /// Returns the watch to go on with after a silence; nil if everything is to be read again.
+  /// Returns the watch to continue with after a silence; nil if all values have to be read again.
   ///
-  /// A connection can be dead without an end. If etcd has changes that aren't here, they are others' or were missed, which a watch
-  /// from the last one on shows: removals too, which leave nothing to compare.
+  /// A connection may be dead although it never ended. If etcd has newer changes, they are other stores' or were missed. A new
+  /// watch that begins after the last known change shows which, including removals, which a comparison of values couldn't show.
   private func successor(of watch: WatchStream) -> WatchStream? {
     let end = NIODeadline.now() + TimeAmount(answerLimit)
     let seen = connection.values.replica.revision
@@ -133,7 +133,7 @@ final class Follower: Sendable {
     if case .readOnly = connection.values.state { connection.tryWriting(until: end) }
     if current == seen { return watch }
     watch.stop()
-    // etcd was restored from a backup if it has fewer changes.
+    // If etcd's revision is lower, etcd was restored from a backup.
     return current > seen ? open(from: seen.next) : nil
   }
 }

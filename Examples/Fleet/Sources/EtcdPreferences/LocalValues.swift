@@ -1,15 +1,15 @@
 internal import PreferenceStorage
 internal import Synchronization
 
-/// The values that a store reads: in memory, and in the snapshot.
+/// The values that a store reads, in memory and in the snapshot.
 final class LocalValues: Sendable {
   let hub = PreferenceHub()
   private let contents: Mutex<Contents>
   private let snapshot: FilePreferenceStore?
-  /// Held while the snapshot is written.
+  /// A lock for writing the snapshot.
   private let saving = Mutex(())
   private let standing = Mutex(EtcdState.away(PreferenceError(.unreadable, "etcd was not asked yet")))
-  /// The reason why an unreadable snapshot was set aside; nil if none was.
+  /// The reason why an unreadable snapshot was moved away; nil if none was.
   let snapshotFailure: PreferenceError?
 
   init(snapshot: Snapshot?) {
@@ -20,7 +20,7 @@ final class LocalValues: Sendable {
 
   private struct Contents: Sendable {
     var replica: Replica
-    /// The keys whose values the snapshot doesn't have yet.
+    /// The keys whose values aren't in the snapshot yet.
     var unsaved: Set<String> = []
   }
 
@@ -30,9 +30,9 @@ final class LocalValues: Sendable {
 
   func json(forKey key: String) -> String? { contents.withLock { $0.replica.entries[key]?.json } }
 
-  /// Changes the values, and returns the keys that the body says have changed: the hub is to be notified of them.
+  /// Changes the values; returns the keys that changed according to `body`, of which the hub is to be notified.
   ///
-  /// When it returns, the snapshot has the values that the body found or made, even if another thread made them.
+  /// On return, the snapshot has the values that `body` found or made, even if another thread made them.
   func update(_ body: (inout Replica) -> Set<String>) -> Set<String> {
     let changed = contents.withLock { contents in
       let changed = body(&contents.replica)
@@ -46,7 +46,7 @@ final class LocalValues: Sendable {
   /// Notes that etcd answers.
   func arrive() { standing.withLock { if !$0.isConnected { $0 = .connected } } }
 
-  /// Notes that etcd doesn't answer, and reports it if it did so far.
+  /// Notes that etcd doesn't answer, and reports the error unless etcd was already unavailable.
   func leave(_ error: PreferenceError) {
     let isNew = standing.withLock { state in
       defer { state = .away(error) }
@@ -55,13 +55,13 @@ final class LocalValues: Sendable {
     if isNew { hub.report(error) }
   }
 
-  /// Notes that etcd takes changes.
+  /// Notes that etcd accepts changes.
   func noteWrite() { standing.withLock { if case .readOnly = $0 { $0 = .connected } } }
 
   /// Notes that etcd refuses changes.
   func noteRefusal(_ error: PreferenceError) { standing.withLock { if $0.isConnected { $0 = .readOnly(error) } } }
 
-  /// The errors from now on, after those that are there already: why a snapshot was set aside, and why etcd is away.
+  /// Returns a stream of errors, which begins with the reasons why the snapshot was moved away and why etcd isn't available.
   var errors: AsyncStream<PreferenceError> {
     let later = hub.errors
     var present = [snapshotFailure].compactMap(\.self)
@@ -76,7 +76,7 @@ final class LocalValues: Sendable {
     return stream
   }
 
-  /// Writes what has changed since the last call into the snapshot, as the thread that holds `saving`.
+  /// Writes the changed values to the snapshot; the caller holds the lock `saving`.
   private func save(in snapshot: FilePreferenceStore) {
     let (replica, keys) = contents.withLock { contents in
       defer { contents.unsaved = [] }
@@ -88,7 +88,7 @@ final class LocalValues: Sendable {
         for key in keys where replica.entries[key] == nil { changes.removeValue(forKey: key) }
         for key in keys.count == 1 ? Array(keys) : replica.keys where keys.contains(key) {
           guard let json = replica.entries[key]?.json else { continue }
-          // One that another program has put, and isn't JSON, doesn't keep the others out.
+          // If another program has written a value that isn't JSON, the other values are still saved.
           do throws(PreferenceError) { try changes.set(json: json, forKey: key) } catch { hub.report(error) }
         }
       }

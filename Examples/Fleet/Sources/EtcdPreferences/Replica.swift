@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A copy of the values in etcd: a pure value, to which the answers are applied in any order.
+/// A copy of the values in etcd, which applies etcd's answers in any order.
 ///
-/// Each value has the revision of its last change, and what is older never replaces what is newer. So the answer to the
-/// store's own change, the watch's notice of it, and a read of everything may come in any order.
+/// Each value has the revision of its last change, and never replaces a newer one. So the answer to the store's own change, the
+/// watch's event for it, and a read of all values may arrive in any order.
 struct Replica: Sendable {
   struct Entry: Sendable {
     var json: String
@@ -12,17 +12,17 @@ struct Replica: Sendable {
   }
 
   private(set) var entries: [String: Entry] = [:]
-  /// The keys that were removed after `revision`, with the revision of their removal.
+  /// The keys that were removed after `revision`, with the revisions of their removal.
   private var removals: [String: Revision] = [:]
-  /// The revision up to which every change is here.
+  /// The revision up to which the copy has every change.
   private(set) var revision = Revision.none
-  /// The latest revision that was heard of; that of the store's own change may be later than `revision`.
+  /// The newest known revision, which may be that of the store's own change, and newer than `revision`.
   private(set) var newest = Revision.none
   private var cluster: String?
 
   init() {}
 
-  /// Creates a copy with a snapshot's values in their order, as if they were older than anything in etcd.
+  /// Creates a copy with the values of a snapshot, which count as older than all values in etcd.
   init(snapshot: [(key: String, json: String)]) {
     for (index, value) in snapshot.enumerated() {
       entries[value.key] = Entry(
@@ -30,22 +30,21 @@ struct Replica: Sendable {
     }
   }
 
-  /// The keys, sorted by first writing.
-  ///
-  /// Keys that one change created are sorted by themselves.
+  /// The keys, in the order in which they were first written; those that one change created are sorted by name.
   var keys: [String] {
     entries.sorted { ($0.value.created, $0.key) < ($1.value.created, $1.key) }.map(\.key)
   }
 
-  /// The revision of the key's last change; none if the key isn't there.
+  /// Returns the revision of the key's last change, or none if the key has no value.
   func modified(_ key: String) -> Revision { entries[key]?.modified ?? .none }
 
-  /// Applies everything that there is at a revision, and returns the keys whose value is another now.
+  /// Applies all values at a revision, and returns the keys whose values differ now.
   ///
   /// - Parameters:
-  ///   - values: Every value.
-  ///   - header: That of the answer.
-  ///   - known: `newest` when it was asked for. If etcd is behind that, it was restored from a backup and begins a new history.
+  ///   - values: All values.
+  ///   - header: The header of the answer.
+  ///   - known: The value of `newest` at the time of the request. If etcd's revision is lower, etcd was restored from a backup,
+  ///     and has a new history.
   mutating func load(
     _ values: [(key: String, entry: Entry)], _ header: ResponseHeader, knownBefore known: Revision
   ) -> Set<String> {
@@ -64,14 +63,12 @@ struct Replica: Sendable {
     return Set(entries.keys).union(old.entries.keys).filter { entries[$0]?.json != old.entries[$0]?.json }
   }
 
-  /// Applies what one key has at a revision: a value, or none.
-  ///
-  /// Returns whether its value is another now.
+  /// Applies the value or the absence of one key at a revision; returns whether the value differs now.
   mutating func apply(_ entry: Entry?, to key: String, at read: Revision) -> Bool {
     newest = max(newest, read)
     let old = entries[key]
     let modified = entry?.modified ?? read
-    // The answer to the store's own change doesn't say since when the key is there.
+    // The answer to the store's own change doesn't have the revision in which the key was created.
     if let entry, entry.modified == old?.modified { entries[key]?.created = entry.created }
     guard isNews(modified, of: key) else { return false }
     entries[key] = entry
@@ -79,20 +76,20 @@ struct Replica: Sendable {
     return old?.json != entry?.json
   }
 
-  /// Applies the store's own change of a key, which was made at a revision.
+  /// Applies the store's own change of a key at a revision.
   mutating func commit(_ json: String?, to key: String, at revision: Revision) -> Bool {
     let created = entries[key]?.created ?? revision
     return apply(json.map { Entry(json: $0, created: created, modified: revision) }, to: key, at: revision)
   }
 
-  /// Notes that every change up to the revision is here.
+  /// Notes that the copy has every change up to the revision.
   mutating func advance(to read: Revision) {
     revision = max(revision, read)
     newest = max(newest, read)
     removals = removals.filter { $0.value > revision }
   }
 
-  /// Whether a change of that revision is later than what is here of the key.
+  /// Returns whether a change of that revision is newer than the copy's state of the key.
   private func isNews(_ modified: Revision, of key: String) -> Bool {
     if let removal = removals[key] { return modified > removal }
     if let entry = entries[key] { return modified > entry.modified }

@@ -1,19 +1,17 @@
 internal import Foundation
 internal import PreferenceStorage
 
-/// The file in which a store keeps its values for a start without etcd, as it is when the store is opened.
+/// The file in which a store keeps its values for a start without etcd.
 struct Snapshot {
   let file: FilePreferenceStore
   let values: [(key: String, json: String)]
-  /// The reason why another file that was there was set aside, with its new place.
+  /// The reason why an unreadable file was moved away when the snapshot was opened, with its new place; nil if none was.
   private(set) var failure: PreferenceError?
 
-  /// Opens the snapshot.
+  /// Opens the snapshot; moves a file away that can't be read, if its values are available in etcd.
   ///
-  /// A file that can't be read is moved to another name beside it, if its values are in etcd now.
-  ///
-  /// - Parameter isInEtcd: Whether they are; called at most once.
-  /// - Throws: What the file can't be read for.
+  /// - Parameter isInEtcd: Returns whether the values are available in etcd; called at most once.
+  /// - Throws: The reason why the file can't be read.
   init(at url: URL, ifUnreadable isInEtcd: () -> Bool) throws(PreferenceError) {
     do throws(PreferenceError) {
       try self.init(at: url)
@@ -37,14 +35,12 @@ struct Snapshot {
     self.values = values
   }
 
-  /// The kinds of failure that another file in its place ends.
-  ///
-  /// A folder that others can write to isn't one.
+  /// The kinds of failure that moving the file away ends; a folder that others can write to isn't one of them.
   private static let reasonsToSetAside: [PreferenceError.Code] = [
     .notAPreferencesFile, .laterVersion, .unreadable, .insecureFile,
   ]
 
-  /// Moves the file to a name that isn't taken, and returns its place.
+  /// Moves the file to a name that is free, and returns its new place.
   private static func setAside(_ url: URL, because error: PreferenceError) throws(PreferenceError) -> URL {
     let files = FileManager.default
     let places = (1...).lazy.map { url.appendingPathExtension($0 == 1 ? "unreadable" : "unreadable-\($0)") }

@@ -2,7 +2,7 @@ internal import EtcdPreferences
 internal import Foundation
 internal import PreferenceStorage
 
-/// Shows, sets and watches the settings of a fleet.
+/// A program that shows, sets and watches the settings of a fleet.
 @main struct Fleet {
   static func main() async {
     let invocation: Invocation
@@ -25,7 +25,7 @@ internal import PreferenceStorage
     let store = try EtcdPreferenceStore(invocation.cluster, prefix: invocation.prefix, snapshot: invocation.snapshot)
     if let failure = store.snapshotFailure { complain("\(failure)") }
     if case .away(let reason) = store.state {
-      // Values of the snapshot are better than none, but not without a word.
+      // The values of the snapshot may be outdated, so the program says that it shows them.
       complain("etcd is away. \(reason)")
       if invocation.snapshot == nil, invocation.command != .watch { exit(1) }
     }
@@ -62,7 +62,7 @@ internal import PreferenceStorage
     }
   }
 
-  /// Prints the values, and each change of them, until it is interrupted.
+  /// Prints the values, and each change of them, until the program is interrupted.
   private static func watch(_ store: EtcdPreferenceStore) async {
     let changes = store.changes()
     let errors = store.errors
@@ -76,7 +76,7 @@ internal import PreferenceStorage
     await complaints
   }
 
-  /// Prints at once, also into a pipe.
+  /// Prints a text without buffering, even to a pipe.
   private static func say(_ text: String) { write(text, to: .standardOutput) }
 
   private static func complain(_ text: String) { write(text, to: .standardError) }
@@ -85,7 +85,7 @@ internal import PreferenceStorage
     do {
       try handle.write(contentsOf: Data("\(text)\n".utf8))
     } catch {
-      // The reader of the pipe is gone, as with `fleet watch | head -1`.
+      // The reader of the pipe has ended, as in `fleet watch | head -1`.
       exit(1)
     }
   }

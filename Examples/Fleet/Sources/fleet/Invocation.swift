@@ -31,7 +31,9 @@ struct Invocation {
   var snapshot: URL?
   var command: Command
 
-  /// - Throws: A `Mistake` if it isn't called as the usage says.
+  /// Reads the arguments.
+  ///
+  /// - Throws: A `Mistake` if the arguments don't fit the usage.
   init(_ arguments: [String], environment: [String: String]) throws {
     var options: [String: String] = [:]
     var rest = arguments[...]

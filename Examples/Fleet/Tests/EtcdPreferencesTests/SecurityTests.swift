@@ -72,9 +72,10 @@ extension EtcdTests {
   }
 }
 
-/// An authority's certificate, and one of a server on this machine, made for the test.
+/// Certificates for one test: those of an authority, and of a server on this machine.
 ///
-/// The latter is the program's too, and has no common name: with users, etcd's gateway refuses a program whose certificate has one.
+/// The program uses the server's certificate, too. It has no common name, because etcd's gateway, if etcd has users, refuses a
+/// program whose certificate has one.
 private final class Certificates: Sendable {
   static var canBeMade: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") }
 

@@ -12,7 +12,7 @@ extension EtcdTests {
       let nodes = try await EtcdNodes(3)
       var cluster = nodes.cluster
       let leader = try nodes.leader()
-      // Both begin with the leader, so that the watch of the one and the updates of the other lose it.
+      // Both stores ask the leader first, so both the watch and the updates lose their member.
       cluster.endpoints.swapAt(0, leader)
       let (writer, reader) = (try store(cluster), try store(cluster))
       var changes = reader.changes(of: "count").makeAsyncIterator()
@@ -70,7 +70,7 @@ extension EtcdTests {
       try EtcdPreferenceStore(cluster, prefix: "/settings/", startLimit: .seconds(30))
     }
 
-    /// Reads the changes until the count is at least that.
+    /// Reads changes until the count has at least this value.
     private func hear(
       _ count: Int, from changes: inout PreferenceChanges.Iterator, of store: EtcdPreferenceStore
     ) async throws {

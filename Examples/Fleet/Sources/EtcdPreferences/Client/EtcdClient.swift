@@ -8,25 +8,27 @@ internal import NIOSSL
 internal import PreferenceStorage
 internal import Synchronization
 
-/// Speaks to etcd's JSON gateway: to the member that answered last, and to the next one if it doesn't.
+/// A client of etcd's JSON gateway, which asks the member that answered last, and then the other members.
 ///
-/// A call blocks its thread until the answer is there. What it waits for is done by a thread of its own, so that it neither
-/// needs a thread of the cooperative pool nor an event loop that the caller may be on.
+/// A call blocks its thread until the answer arrives. A thread of the client's own does the input and output, so a call needs
+/// neither a thread of the cooperative pool nor the event loop on which the caller may run.
 final class EtcdClient: Sendable {
   private struct Current: Sendable {
     var index = 0
     var token: String?
-    /// The members that have answered anything.
+    /// The members that have answered a request.
     var answered: Set<URL> = []
   }
 
-  /// One thread for all stores of the process.
+  /// One thread, which all stores of the process share.
   private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   let cluster: EtcdCluster
   private let http: HTTPClient
   private let current = Mutex(Current())
 
+  /// Creates a client.
+  ///
   /// - Throws: `.unreadable` if a file of certificates can't be read.
   init(_ cluster: EtcdCluster) throws(PreferenceError) {
     self.cluster = cluster
@@ -34,7 +36,7 @@ final class EtcdClient: Sendable {
       redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(cluster.requestLimit)),
       decompression: .disabled)
     configuration.httpVersion = .http1Only
-    // The next member is asked instead.
+    // The client asks the next member instead.
     configuration.connectionPool.retryConnectionEstablishment = false
     if let tls = cluster.tls { configuration.tlsConfiguration = try EtcdClient.tlsConfiguration(tls) }
     http = HTTPClient(eventLoopGroupProvider: .shared(EtcdClient.eventLoops), configuration: configuration)
@@ -48,7 +50,7 @@ final class EtcdClient: Sendable {
     do {
       if let authority = files.certificateAuthority {
         file = authority
-        // Read now, so that a mistake is reported now.
+        // The files are read now, so that a mistake in them is reported now.
         configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authority.path))
       }
       if let certificate = files.certificate {
@@ -67,7 +69,7 @@ final class EtcdClient: Sendable {
     return configuration
   }
 
-  /// Sends a message and returns the answer, as ``send(_:_:until:)`` does, for a message that may be done twice.
+  /// Sends a message that may be carried out twice, and returns the answer; see ``send(_:_:until:)``.
   func call<Response: Decodable>(
     _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
   ) throws(EtcdError) -> Response {
@@ -75,7 +77,7 @@ final class EtcdClient: Sendable {
     return answer.message
   }
 
-  /// Whether a range can be read now.
+  /// Returns whether a range can be read now.
   func canRead(_ range: KeyRange, until end: NIODeadline) -> Bool {
     do throws(EtcdError) {
       let request = RangeRequest(key: range.start, rangeEnd: range.end, countOnly: true)
@@ -89,17 +91,17 @@ final class EtcdClient: Sendable {
   /// The answer to a message.
   struct Answer<Message> {
     var message: Message
-    /// Whether an earlier answer was lost, so that what was asked for may have been done before.
+    /// Whether the answer to an earlier attempt was lost, so that the request may have been carried out before.
     var isOfRepetition: Bool
   }
 
-  /// Sends a message, again if the answer is lost, and returns the answer.
+  /// Sends a message, repeats it if the answer is lost, and returns the answer.
   ///
   /// - Parameters:
-  ///   - path: The part of the gateway's address after its version: `kv/range`.
+  ///   - path: The path of the gateway after its version, such as `kv/range`.
   ///   - message: The message.
-  ///   - end: Until when it is sent again; `retryLimit` from now on, if nil.
-  /// - Throws: `.uncertain` if the answer to any of its attempts was lost, whatever the last one failed for.
+  ///   - end: The time at which repetitions end; nil for `retryLimit` from now.
+  /// - Throws: `.uncertain` if the answer to any attempt was lost, even if a later attempt failed for another reason.
   func send<Response: Decodable>(
     _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
   ) throws(EtcdError) -> Answer<Response> {
@@ -121,16 +123,16 @@ final class EtcdClient: Sendable {
         case .unreached where lost == nil:
           unreachedCount += 1
           moveOn(from: endpoint)
-          // Each of them was tried, and none was there.
+          // Every member was tried, and none was available.
           if unreachedCount >= cluster.endpoints.count { throw error }
         case .uncertain, .unreached:
-          // The request may have been carried out. So the client tries again until the end, even while no member answers,
-          // since only an answer tells whether it was.
+          // The request may have been carried out, and only an answer shows whether it was. So the client tries until the end,
+          // even while no member answers.
           moveOn(from: endpoint)
-          // The last attempts had little time, so they say less.
+          // The last attempts had little time, so their errors say less than this one.
           if NIODeadline.now() >= end { throw lost ?? error }
           lost = lost ?? error
-          // The cluster may be electing a leader, which takes about a second. The client pauses between its tries.
+          // The cluster may be electing a leader, which takes about a second, so the client pauses between its attempts.
           Thread.sleep(forTimeInterval: 0.05)
         default: throw lost.map { error.after($0) } ?? error
         }
@@ -140,19 +142,19 @@ final class EtcdClient: Sendable {
 
   /// Begins to watch a range.
   ///
-  /// - Parameter revision: That of the first change that is told.
+  /// - Parameter revision: The revision of the first change to report.
   func watch(_ range: KeyRange, from revision: Revision) throws(EtcdError) -> WatchStream {
     let endpoint = endpoint
     let message = WatchRequest(createRequest: .init(key: range.start, rangeEnd: range.end, startRevision: revision))
     var request = try request("watch", EtcdMessage.encode(message), at: endpoint, until: nil)
-    // A member without a leader ends the watch, and doesn't wait for one.
+    // With this header, a member that has no leader ends the watch.
     request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
     let stream = WatchStream(of: endpoint)
     stream.begin(http.execute(request: request, delegate: WatchReceiver(of: stream)))
     return stream
   }
 
-  /// The next call is to the next member, unless another thread has gone there already.
+  /// Makes the next call ask the next member, unless another thread has changed the member already.
   func moveOn(from endpoint: URL) {
     current.withLock { current in
       guard endpoint == cluster.endpoints[current.index] else { return }
@@ -227,9 +229,9 @@ final class EtcdClient: Sendable {
 }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for the result, on any thread but this future's.
+  /// Waits for the result, on any thread except this future's event loop.
   ///
-  /// Unlike `wait()`, it may be called on an event loop of another group, as a server's handler may be.
+  /// Unlike `wait()`, this may be called on an event loop of another group, such as the one of a server's handler.
   fileprivate func blockingResult() throws -> Value {
     let result = Mutex<Result<Value, any Error>?>(nil)
     let isThere = DispatchSemaphore(value: 0)

@@ -8,26 +8,26 @@ internal import PreferenceStorage
 /// An error of a request to etcd.
 struct EtcdError: Error, CustomStringConvertible {
   enum Kind: Equatable {
-    /// No connection came about, so nothing was done.
+    /// There was no connection, so nothing was done.
     case unreached
-    /// The answer didn't come, so it may have been done or not.
+    /// The answer was lost, so the request may have been carried out.
     case uncertain
-    /// The token isn't valid any more, so nothing was done.
+    /// The token has expired, so nothing was done.
     case tokenExpired
-    /// It was refused, and will be again.
+    /// etcd refused the request, and will refuse it again.
     case refused
-    /// It was refused, since etcd has no more space.
+    /// etcd refused the request, because it has no space left.
     case noSpace
-    /// It was refused, since the user has no right to do it.
+    /// etcd refused the request, because the user isn't permitted to make it.
     case forbidden
-    /// It is larger than etcd takes, and wasn't sent.
+    /// The request is larger than etcd accepts, and wasn't sent.
     case tooLarge
-    /// Others changed the same values until the time was up.
+    /// Others kept changing the same values until the end of the time limit.
     case contended
   }
 
   let kind: Kind
-  /// A sentence on what happened, without a capital at its beginning.
+  /// A description of the problem that begins in lowercase.
   let description: String
 
   init(_ kind: Kind, _ description: String) {
@@ -38,7 +38,7 @@ struct EtcdError: Error, CustomStringConvertible {
   /// Creates the error of a request without an answer.
   ///
   /// - Parameters:
-  ///   - error: Why there is none.
+  ///   - error: The reason why there is no answer.
   ///   - endpoint: The member that was asked.
   ///   - hasAnswered: Whether that member has answered other requests.
   init(_ error: any Error, at endpoint: URL, hasAnswered: Bool = true) {
@@ -48,9 +48,9 @@ struct EtcdError: Error, CustomStringConvertible {
       "\(endpoint.absoluteString) doesn't answer\(advice.map { "; " + $0 } ?? "") (\(error))")
   }
 
-  /// Returns what happened and what to do about it, if an address or a certificate is wrong.
+  /// Returns the problem and its remedy if an address or a certificate is wrong; nil otherwise.
   private static func advice(for error: any Error, at endpoint: URL, hasAnswered: Bool) -> String? {
-    // The errors of TLS tell their reasons apart only by name.
+    // TLS errors differ only in their names.
     let reason = "\(error)"
     if reason.contains("CERTIFICATE_VERIFY_FAILED") {
       return "its certificate isn't signed by an authority that this program trusts, so name the file of the right one:"
@@ -70,13 +70,13 @@ struct EtcdError: Error, CustomStringConvertible {
     return nil
   }
 
-  /// Creates the error of an answer whose status reports a failure.
+  /// Creates the error of an answer with the status of a failure.
   init(status: Int, body: Data, at endpoint: URL) {
     let refusal: RefusalMessage
     do {
       refusal = try EtcdMessage.decode(RefusalMessage.self, from: body)
     } catch {
-      // Not etcd's words: a proxy's, or another server's.
+      // The answer comes from a proxy or another server, not from etcd.
       let text = String(decoding: body.prefix(200), as: UTF8.self)
       self.init(
         status >= 500 ? .uncertain : .refused, "\(endpoint.absoluteString) answers with status \(status) (\(text))")
@@ -93,7 +93,7 @@ struct EtcdError: Error, CustomStringConvertible {
       case 8 where refusal.message.contains("larger than max"): .refused
       case 7: .forbidden
       case 16: .tokenExpired
-      // The users' rights were changed since the token was given.
+      // The permissions of users have changed since the token was issued.
       case 3 where refusal.message.contains("revision of auth store is old"): .tokenExpired
       case 1, 2, 4, 8, 14: .uncertain
       default: .refused
@@ -101,7 +101,7 @@ struct EtcdError: Error, CustomStringConvertible {
     self.init(kind, "\(endpoint.absoluteString) refuses it (\(refusal.message))")
   }
 
-  /// Whether a connection failed before anything was sent.
+  /// Returns whether a connection failed before anything was sent.
   private static func isBeforeConnection(_ error: any Error) -> Bool {
     switch error {
     case is NIOConnectionError, is NIOSSLError: true
@@ -113,16 +113,16 @@ struct EtcdError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error that a reader of the store is thrown.
+  /// The error for a caller that reads.
   var whenReading: PreferenceError { PreferenceError(.unreadable, "the values in etcd can't be read: \(description)") }
 
-  /// Returns the error of a call whose last attempt failed with this one, after an attempt whose answer was lost.
+  /// Returns the error of a call whose last attempt failed with this error, after the answer to an earlier attempt was lost.
   func after(_ lost: EtcdError) -> EtcdError { EtcdError(.uncertain, "\(lost); and then \(description)") }
 
-  /// Whether any other change will be refused too, until etcd is set otherwise.
+  /// Whether etcd will refuse every other change too, until its settings change.
   var isOfEveryChange: Bool { kind == .noSpace || kind == .forbidden }
 
-  /// The error that a writer is thrown.
+  /// The error for a caller that writes.
   var whenWriting: PreferenceError {
     switch kind {
     case .noSpace: PreferenceError(.noSpace, "etcd has no space for the change, and it was not made: \(description)")

@@ -1,14 +1,14 @@
 internal import Foundation
 
-// The messages of etcd's JSON gateway, as far as the store uses them. Keys and values are bytes, in base64; 64-bit integers
-// are strings; what is zero, empty or false is left out.
+// The messages of etcd's JSON gateway that the store uses. Keys and values are bytes in base64, and 64-bit integers are
+// strings. Zeros, empty strings and false are left out.
 
 /// The encoder and the decoder of messages.
 enum EtcdMessage {
   static func encode(_ message: some Encodable) -> Data {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    // Nothing in a message can refuse to be encoded: it has bytes, strings and integers.
+    // Messages consist of bytes, strings and integers, which can always be encoded.
     do { return try encoder.encode(message) } catch { fatalError("A message to etcd can't be encoded: \(error)") }
   }
 
@@ -19,7 +19,7 @@ enum EtcdMessage {
   }
 }
 
-/// A count of the changes of all of etcd: each transaction that changes something has the next one.
+/// A revision of etcd: a number that each transaction with a change raises by one.
 struct Revision: Codable, Hashable, Comparable, Sendable {
   var number: Int64
 
@@ -44,13 +44,13 @@ struct Revision: Codable, Hashable, Comparable, Sendable {
   static func < (one: Revision, other: Revision) -> Bool { one.number < other.number }
 }
 
-/// The beginning of every answer.
+/// The first part of every answer.
 struct ResponseHeader: Decodable, Sendable {
   var clusterId: String?
   var revision: Revision?
 }
 
-/// A key with its value, as etcd has it.
+/// A key and its value in etcd.
 struct KeyValue: Decodable, Sendable {
   var key: Data
   var value: Data?
@@ -58,7 +58,7 @@ struct KeyValue: Decodable, Sendable {
   var modRevision: Revision?
 }
 
-/// A read of one key, or of those from `key` up to `rangeEnd`.
+/// A request for one key, or for the keys from `key` up to `rangeEnd`.
 struct RangeRequest: Encodable, Sendable {
   var key: Data
   var rangeEnd: Data?
@@ -70,7 +70,7 @@ struct RangeResponse: Decodable, Sendable {
   var kvs: [KeyValue]?
 }
 
-/// Changes that are made together if all comparisons hold; otherwise what is read instead.
+/// A transaction: changes to make if all comparisons hold, and reads to make otherwise.
 struct TransactionRequest: Encodable, Sendable {
   struct Comparison: Encodable, Sendable {
     var key: Data
@@ -79,15 +79,15 @@ struct TransactionRequest: Encodable, Sendable {
     var result: String
     var modRevision: Revision
 
-    /// Nothing has changed the key since, which had this revision; 0 if it wasn't there.
+    /// Returns a comparison that holds if the key still has this revision; 0 stands for a key without a value.
     static func unchanged(_ key: Data, since revision: Revision) -> Comparison {
       Comparison(key: key, result: "EQUAL", modRevision: revision)
     }
 
-    /// A comparison that never holds.
+    /// Returns a comparison that never holds.
     static func never(_ key: Data) -> Comparison { Comparison(key: key, result: "LESS", modRevision: .none) }
 
-    /// No key of the range has a later revision.
+    /// Returns a comparison that holds if no key of the range has a later revision.
     static func unchanged(_ range: KeyRange, since revision: Revision) -> Comparison {
       Comparison(key: range.start, rangeEnd: range.end, result: "LESS", modRevision: revision.next)
     }
@@ -107,7 +107,7 @@ struct TransactionRequest: Encodable, Sendable {
     case delete(Delete)
     case range(RangeRequest)
 
-    /// The number of bytes of its keys and its value.
+    /// The size of the key and the value in bytes.
     var size: Int {
       switch self {
       case .put(let put): put.key.count + put.value.count
@@ -136,9 +136,9 @@ struct TransactionRequest: Encodable, Sendable {
   var success: [Operation] = []
   var failure: [Operation] = []
 
-  /// The number of bytes that etcd counts when it limits requests, or some more.
+  /// An upper bound of the size in bytes that etcd compares with its limit.
   ///
-  /// It counts bytes of its own format, in which keys and values are as they are, and each part has some more.
+  /// etcd counts the bytes of its own format, which has keys and values without base64, and a few bytes for each part.
   var size: Int {
     let overhead = 40
     let comparisons = compare.map { $0.key.count + ($0.rangeEnd?.count ?? 0) + overhead }
@@ -165,7 +165,7 @@ struct WatchRequest: Encodable, Sendable {
   var createRequest: Creation
 }
 
-/// A line of a watch.
+/// A message of a watch, which is one line.
 struct WatchMessage: Decodable, Sendable {
   struct Event: Decodable, Sendable {
     var type: String?
@@ -192,7 +192,7 @@ struct AuthenticationRequest: Encodable, Sendable {
 
 struct AuthenticationResponse: Decodable, Sendable { var token: String }
 
-/// The answer to a request that is refused.
+/// The answer to a request that etcd refuses.
 struct RefusalMessage: Decodable, Sendable {
   var message: String
   var code: Int

@@ -5,12 +5,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 
-/// The lines of one watch, as they come, for one thread that waits for them.
+/// The messages of one watch, for one thread that waits for them.
 final class WatchStream: Sendable {
   /// The outcome of a wait.
   enum Next {
     case message(WatchMessage.Result)
-    /// Nothing came in time.
+    /// No message arrived in time.
     case silence
   }
 
@@ -20,7 +20,7 @@ final class WatchStream: Sendable {
     var task: HTTPClient.Task<Void>?
   }
 
-  /// The member that is watched.
+  /// The member that serves the watch.
   let endpoint: URL
   private let state = Mutex(State())
   /// Signaled once for each message, and once for the end.
@@ -38,19 +38,19 @@ final class WatchStream: Sendable {
 
   /// Waits for the next message.
   ///
-  /// - Throws: Why there is none any more.
+  /// - Throws: The reason why the watch has ended.
   func next(within limit: Duration) throws(EtcdError) -> Next {
     guard bell.wait(timeout: .now() + limit.seconds) == .success else { return .silence }
     let (message, end) = state.withLock { state in
       (state.messages.isEmpty ? nil : state.messages.removeFirst(), state.end)
     }
     if let message { return .message(message) }
-    // The next one to wait is to see it too.
+    // Every later wait has to find the end, too.
     bell.signal()
     throw end ?? EtcdError(.uncertain, "the watch has ended")
   }
 
-  /// Ends it, from any thread.
+  /// Ends the watch, from any thread.
   func stop() {
     end(with: EtcdError(.uncertain, "the watch was stopped"))
     state.withLock { $0.task }?.cancel()
@@ -83,7 +83,7 @@ final class WatchStream: Sendable {
   fileprivate struct Closed: Error {}
 }
 
-/// Takes the answer's bytes apart into lines, on the client's event loop.
+/// A receiver of the answer, which splits its bytes into lines on the client's event loop.
 final class WatchReceiver: HTTPClientResponseDelegate {
   private let stream: WatchStream
   private let rest = Mutex(Data())
@@ -102,7 +102,7 @@ final class WatchReceiver: HTTPClientResponseDelegate {
   }
 
   func didFinishRequest(task: HTTPClient.Task<Void>) {
-    // An answer that isn't a watch has no newline.
+    // An answer that isn't a watch may have no newline.
     let last = rest.withLock { $0 }
     if !last.isEmpty { stream.receive(last) }
     stream.end(with: WatchStream.Closed())

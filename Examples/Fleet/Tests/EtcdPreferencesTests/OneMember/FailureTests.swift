@@ -14,7 +14,7 @@ extension EtcdTests {
       try EtcdPreferenceStore(try await EtcdNodes.shared.value.cluster, prefix: prefix)
     }
 
-    /// A store whose connection can be made to fail.
+    /// Returns a store whose connection can be made to fail.
     private func proxied(
       snapshot: URL? = nil, _ change: (inout EtcdCluster) -> Void = { _ in }
     ) async throws -> (EtcdPreferenceStore, Proxy) {
@@ -49,7 +49,7 @@ extension EtcdTests {
       try other.reload()
       let runs = Mutex(0)
       proxy.loseNextAnswer {
-        // The change is in etcd, and its answer is here.
+        // etcd has the change, and its answer has arrived at the proxy.
         do { try self.add(10, to: "count", of: other) } catch { Issue.record(error) }
       }
       try store.transaction { changes in

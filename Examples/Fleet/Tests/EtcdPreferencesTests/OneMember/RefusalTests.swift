@@ -15,7 +15,7 @@ extension EtcdTests {
       var cluster = try await EtcdNodes.shared.value.cluster
       cluster.endpoints = [proxy.endpoint]
       let store = try EtcdPreferenceStore(cluster, prefix: prefix)
-      // Without a connection, the size is the reason.
+      // Without a connection, only the size can be the reason of the error.
       proxy.cut()
       let error = #expect(throws: PreferenceError.self) {
         try store.set(String(repeating: "a", count: cluster.requestSizeLimit), forKey: "a")
@@ -23,7 +23,7 @@ extension EtcdTests {
       #expect(error?.code == .unwritable)
       #expect(error?.description.contains("etcd takes 1572864 at most") == true, "\(error as Any)")
 
-      // The count of the bytes is that of etcd, or not much more.
+      // The computed size isn't less than etcd's own count, and not much more.
       let key = Data((prefix + "a").utf8)
       func request(_ length: Int) -> TransactionRequest {
         TransactionRequest(

@@ -4,12 +4,13 @@ import Testing
 
 @testable import EtcdPreferences
 
-/// The tests that need etcd, one after another: together they would make each other, and etcd, too slow for the limits on
-/// which the store gives up.
+/// The tests that need etcd, which run one after another.
+///
+/// Side by side, they would slow each other and etcd down until the store's time limits fail.
 @Suite("etcd", .serialized, .enabled(if: EtcdNodes.isInstalled, "etcd is not installed"), .timeLimit(.minutes(5)))
 enum EtcdTests {}
 
-/// Members of a cluster of the test's own, which end with the test, however it ends.
+/// The members of a test's own cluster, which end with the test, even if it crashes.
 final class EtcdNodes: Sendable {
   /// The path of etcd; nil if it isn't installed.
   static let program: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -20,15 +21,14 @@ final class EtcdNodes: Sendable {
     return program != nil
   }
 
-  /// One member that tests share, each with a prefix of its own.
+  /// One member that several tests share, each with a prefix of its own.
   static let shared = Task { try await EtcdNodes(1) }
 
   struct Failure: Error { let description: String }
 
-  /// A process that runs etcd, and sends it the signals that are written to it.
+  /// A process that runs etcd, and passes signals to it that are written to its input.
   ///
-  /// When its input ends, since the tests do, it
-  /// kills etcd and removes the folder.
+  /// When its input ends, because the tests have ended, it kills etcd and removes the folder.
   private final class Node: Sendable {
     private let shell: Process
     private let input: Pipe
@@ -60,22 +60,22 @@ final class EtcdNodes: Sendable {
 
     func send(_ signal: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(signal)\n".utf8)) }
 
-    /// Kills it, and returns when it is gone.
+    /// Kills etcd, and waits for its end.
     func end() {
       do { try send("KILL") } catch { print("etcd ended before it was killed: \(error)") }
       shell.waitUntilExit()
     }
   }
 
-  /// A folder in memory, if there is one with room for the logs of all members.
+  /// A folder in memory, if there is one that has room for the logs of all members.
   ///
-  /// etcd synchronizes each change, and a disk that others use may stop it for seconds.
+  /// etcd synchronizes each change, which may take seconds on a disk that others use.
   private static let parent: URL = {
     do {
       let free = try FileManager.default.attributesOfFileSystem(forPath: "/dev/shm")[.systemFreeSize] as? Int ?? 0
       if free > 2 << 30, FileManager.default.isWritableFile(atPath: "/dev/shm") { return URL(filePath: "/dev/shm") }
     } catch {
-      // There is none on this system.
+      // This system has no folder in memory.
     }
     return FileManager.default.temporaryDirectory
   }()
@@ -86,12 +86,12 @@ final class EtcdNodes: Sendable {
   private let options: [String]
   private let nodes = Mutex<[Int: Node]>([:])
 
-  /// Starts members, and returns when each of them serves.
+  /// Starts members, and waits until each of them serves requests.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - options: What etcd is called with besides.
-  ///   - tls: What it is spoken to with, if the options name certificates.
+  ///   - count: The number of members.
+  ///   - options: Additional arguments of etcd.
+  ///   - tls: The settings for connections, if the options name certificates.
   init(_ count: Int, options: [String] = [], tls: EtcdCluster.TLS? = nil) async throws {
     folder = EtcdNodes.parent.appending(path: "etcd-preferences-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -113,16 +113,14 @@ final class EtcdNodes: Sendable {
 
   func port(_ index: Int) -> Int { ports[index * 2] }
 
-  /// The cluster as a program's arguments name it.
-  ///
-  /// A disk that others use may stop etcd for some seconds, which isn't what is tested.
+  /// The cluster, with time limits that a slow disk doesn't exceed.
   var cluster: EtcdCluster {
     var cluster = EtcdCluster(endpoints: indices.map { endpoint($0) }, tls: tls)
     (cluster.requestLimit, cluster.retryLimit) = (.seconds(10), .seconds(30))
     return cluster
   }
 
-  /// Starts a member, with what it has kept if it ran before.
+  /// Starts a member, with the data of its former run if there is one.
   func start(_ index: Int) throws {
     func peer(_ index: Int) -> String { "http://127.0.0.1:\(ports[index * 2 + 1])" }
     let node = try Node(
@@ -154,7 +152,7 @@ final class EtcdNodes: Sendable {
     }
   }
 
-  /// The index of the leader.
+  /// Returns the index of the leader.
   func leader() throws -> Int {
     for index in indices where nodes.withLock({ $0[index] }) != nil {
       let status = try client(index).status()
@@ -164,7 +162,7 @@ final class EtcdNodes: Sendable {
   }
 }
 
-/// Waits until the condition is true, which another process or thread makes true.
+/// Waits until a condition is true that another process or thread makes true.
 func eventually(
   _ what: String, within limit: Duration = .seconds(30), _ condition: () async throws -> Bool
 ) async throws {
@@ -175,14 +173,14 @@ func eventually(
   }
 }
 
-/// Runs what blocks on a thread of its own: the cooperative pool has few.
+/// Runs blocking code on a thread of its own, because the cooperative pool has few threads.
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
   }
 }
 
-/// Ports that nothing listened on a moment ago.
+/// Returns ports on which no program was listening a moment ago.
 private func freePorts(_ count: Int) throws -> [Int] {
   let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
   defer { for socket in sockets { close(socket) } }
@@ -219,30 +217,30 @@ extension EtcdClient {
 
   func status() throws -> MemberStatus { try call("maintenance/status", [String: String]()) }
 
-  /// Sets a key of etcd as another program does.
+  /// Sets a key of etcd, as another program would.
   func put(_ value: String, at key: String) throws {
     let _: Anything = try call(
       "kv/put", ["key": Data(key.utf8).base64EncodedString(), "value": Data(value.utf8).base64EncodedString()])
   }
 
-  /// Removes a key of etcd as another program does.
+  /// Removes a key of etcd, as another program would.
   func delete(_ key: String) throws {
     let _: Anything = try call("kv/deleterange", ["key": Data(key.utf8).base64EncodedString()])
   }
 
-  /// Raises the alarm that etcd raises when its space is exhausted, or ends it.
+  /// Raises or ends the alarm that etcd raises when it has no space left.
   func setAlarm(_ isOn: Bool) throws {
     let _: Anything = try call(
       "maintenance/alarm", ["action": isOn ? "ACTIVATE" : "DEACTIVATE", "alarm": "NOSPACE"])
   }
 
-  /// Forgets the whole history.
+  /// Compacts etcd's whole history.
   func compact() throws {
     let now: RangeResponse = try call("kv/range", ["key": "YQ=="])
     let _: Anything = try call("kv/compaction", ["revision": "\(now.header?.revision?.number ?? 0)"])
   }
 
-  /// Has users, of whom `root` may do everything and `reader` may read what begins with `/readable/`.
+  /// Creates the users `root`, who may do everything, and `reader`, who may read keys that begin with `/readable/`.
   func enableUsers() throws {
     for user in ["root", "reader"] {
       let _: Anything = try call("auth/user/add", ["name": user, "password": "secret of \(user)"])

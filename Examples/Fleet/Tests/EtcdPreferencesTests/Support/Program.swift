@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built program.
+/// The program `fleet`, as it was built with the tests.
 enum Program {
   struct Output: Equatable {
     var code: Int32 = 0
@@ -8,19 +8,19 @@ enum Program {
     var complaints = ""
   }
 
-  /// Runs it to its end.
+  /// Runs the program, and waits for its end.
   static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Output {
     let process = try Running(arguments, environment: environment)
     return try await onThread { process.output() }
   }
 
-  /// A run of it.
+  /// A run of the program.
   final class Running: Sendable {
     private let process = Process()
     private let (text, complaints) = (Pipe(), Pipe())
 
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
-      // It is built beside the tests.
+      // The program is in the same folder as the tests.
       process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "fleet")
       process.arguments = arguments
@@ -32,7 +32,7 @@ enum Program {
 
     deinit { if process.isRunning { process.terminate() } }
 
-    /// The lines that it prints.
+    /// The lines that the program prints.
     var lines: AsyncThrowingStream<String, any Error> {
       let handle = text.fileHandleForReading
       return AsyncThrowingStream { continuation in
@@ -51,7 +51,7 @@ enum Program {
       }
     }
 
-    /// Waits until it has ended.
+    /// Waits for the end of the program.
     func output() -> Output {
       let printed = text.fileHandleForReading.readDataToEndOfFile()
       let complained = complaints.fileHandleForReading.readDataToEndOfFile()

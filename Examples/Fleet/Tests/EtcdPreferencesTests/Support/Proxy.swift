@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A connection between a store and etcd that fails when a test says so.
+/// A proxy between a store and etcd, whose connections a test can make fail.
 final class Proxy: Sendable {
   private struct Conduct: Sendable {
     var refuses = false
@@ -11,7 +11,7 @@ final class Proxy: Sendable {
     var isSilent = false
     /// The number of connections so far.
     var count = 0
-    /// The last of the connections on which no watch tells anything.
+    /// The number of the newest connection whose watch is muted.
     var lastMuted = 0
     var onAnswer: (@Sendable () -> Void)?
     var channels: [ObjectIdentifier: any Channel] = [:]
@@ -22,7 +22,7 @@ final class Proxy: Sendable {
   private let target: Int
   private let server = Mutex<(any Channel)?>(nil)
 
-  /// A proxy of a port of this machine.
+  /// Creates a proxy for a port of this machine.
   init(to port: Int) async throws {
     target = port
     let channel = try await ServerBootstrap(group: Proxy.eventLoops)
@@ -39,7 +39,7 @@ final class Proxy: Sendable {
 
   var endpoint: URL { URL(string: "http://127.0.0.1:\(server.withLock { $0?.localAddress?.port } ?? 0)")! }
 
-  /// Ends all connections, and takes no new ones before `restore()`.
+  /// Ends all connections, and refuses new ones until `restore()`.
   func cut() {
     let channels = conduct.withLock { conduct in
       conduct.refuses = true
@@ -48,16 +48,16 @@ final class Proxy: Sendable {
     for channel in channels { channel.close(promise: nil) }
   }
 
-  /// The number of connections that were not taken.
+  /// The number of refused connections.
   var refusals: Int { conduct.withLock { $0.refusals } }
 
-  /// Keeps all connections, present and later ones, and lets nothing through.
+  /// Keeps present and later connections open, and passes no bytes on.
   func silence() { conduct.withLock { $0.isSilent = true } }
 
-  /// Keeps the watches that have begun, and lets nothing through that they tell.
+  /// Keeps the present watches open, and passes none of their messages on.
   func muteWatches() { conduct.withLock { $0.lastMuted = $0.count } }
 
-  /// Works again.
+  /// Accepts connections, and passes all bytes on again.
   func restore() {
     conduct.withLock { conduct in
       conduct.refuses = false
@@ -65,9 +65,9 @@ final class Proxy: Sendable {
     }
   }
 
-  /// Ends the connection on which the next answer to a transaction comes, in place of the answer.
+  /// Ends the connection of the next answer to a transaction, instead of passing the answer on.
   ///
-  /// - Parameter body: Called before that, while nothing else comes through.
+  /// - Parameter body: Called before the connection ends, while the proxy passes nothing else on.
   func loseNextAnswer(_ body: @escaping @Sendable () -> Void = {}) { conduct.withLock { $0.onAnswer = body } }
 
   private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
@@ -119,7 +119,7 @@ private final class Request {
 
   init(on number: Int) { self.number = number }
 
-  /// Notes what begins with these bytes.
+  /// Notes a request that begins with these bytes.
   func begin(_ bytes: ByteBufferView) {
     kind =
       if bytes.starts(with: "POST /v3/kv/txn".utf8) {
@@ -132,7 +132,7 @@ private final class Request {
   }
 }
 
-/// Hands on what one side says to the other.
+/// A handler that passes the bytes of one side on to the other.
 private final class Relay: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
