@@ -42,8 +42,10 @@ extension LaunchMachine {
   enum Timer: Hashable, Sendable {
     /// The end of the time that a job may take; a run of a service may take any time.
     case timeout(Job)
-    /// The end of the time that a service has to become ready, or to end after it was asked to.
-    case readiness(Job), stop(Job)
+    /// The end of the time in which a service has to become ready.
+    case readiness(Job)
+    /// The end of the time in which a service has to end after a stop.
+    case stop(Job)
     /// The end of the time that a cancelled job has left.
     case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.

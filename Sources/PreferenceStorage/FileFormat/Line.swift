@@ -202,7 +202,7 @@ struct KnownPart: Sendable, Equatable {
   private(set) var endStart = Beginning()
   /// The next `endStart`, 64 to 128 KiB before the part's last byte.
   private var nextEndStart = Beginning()
-  /// The one after the next, less than 64 KiB before the part's last byte.
+  /// The `endStart` after the next one, less than 64 KiB before the part's last byte.
   private var lastEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false
@@ -211,7 +211,7 @@ struct KnownPart: Sendable, Equatable {
 
   var length: Int { all.length }
 
-  /// Whether the whole part is compared when its end is.
+  /// Whether the part is so short that a comparison of its end compares all of it.
   var isShort: Bool { endStart.length == 0 }
 
   /// Extends the part by the bytes of the lines that follow.
