@@ -101,24 +101,64 @@ import Testing
 
     init(path: FilePath) { self.path = path }
 
-    private func appendLine(number: Int) throws(SystemError) {
+    private func appendNext(upTo number: Int) throws(SystemError) {
       guard isAppending, count < number else { return }
       count += 1
-      let other = FileSystem()
-      let file = try other.open(path, for: .appending)
-      try other.writeAll(Array("{\"e\(count)\":\(count)}\n".utf8), to: file)
-      other.close(file)
+      try appendLine("{\"e\(count)\":\(count)}", to: path)
     }
 
     override func synchronize(_ file: Int32) throws(SystemError) {
       try super.synchronize(file)
-      try appendLine(number: 1)
+      try appendNext(upTo: 1)
     }
 
     override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
       let length = try super.append(bytes, to: file)
-      if bytes.elementsEqual("a3a6bf43 {}\n".utf8) { try appendLine(number: 2) }
+      if bytes.elementsEqual("a3a6bf43 {}\n".utf8) { try appendNext(upTo: 2) }
       return length
+    }
+  }
+
+  @Test("in place, beside a program that appends without the lock, loses nothing, and says that another program wrote")
+  func appendedInPlace() throws {
+    let disk = OverwrittenDisk(path: FilePath(file.path))
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: disk)
+    try store.set(1, forKey: "a")
+    try store.set(2, forKey: "a")
+    try FileManager.default.linkItem(at: file, to: folder.file("second"))
+    disk.isAppending = true
+    let error = #expect(throws: PreferenceError.self) { try store.compact() }
+    disk.isAppending = false
+    #expect(error?.code == .unwritable)
+    #expect(error?.description.contains("Another program wrote to it at the same time") == true, "\(error as Any)")
+    #expect(disk.count > 0)
+    let other = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+    #expect(Set(other.keys) == Set(["a"] + (1...disk.count).map { "e\($0)" }))
+    try store.set(3, forKey: "a")
+    try store.compact()
+    try other.reload()
+    #expect(try other.value(Int.self, forKey: "a") == 3)
+    #expect(store.json() == other.json() && other.keys.count == disk.count + 1)
+  }
+
+  /// A disk on which another program appends a line whenever a part of the file is overwritten.
+  ///
+  /// `@unchecked Sendable`: one thread uses it.
+  private final class OverwrittenDisk: FileSystem, @unchecked Sendable {
+    let path: FilePath
+    var isAppending = false
+    var count = 0
+
+    init(path: FilePath) { self.path = path }
+
+    override func overwrite(
+      _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
+    ) throws(SystemError) -> Int {
+      if isAppending {
+        count += 1
+        try appendLine("{\"e\(count)\":\(count)}", to: path)
+      }
+      return try super.overwrite(bytes, at: offset, in: file)
     }
   }
 
@@ -183,4 +223,12 @@ import Testing
     #expect(try file.contents.count < 200_000)
     #expect(store.recovery == nil)
   }
+}
+
+/// Appends a line without the file's lock, as another program may.
+private func appendLine(_ line: String, to path: FilePath) throws(SystemError) {
+  let system = FileSystem()
+  let file = try system.open(path, for: .appending)
+  defer { system.close(file) }
+  try system.writeAll(Array("\(line)\n".utf8), to: file)
 }

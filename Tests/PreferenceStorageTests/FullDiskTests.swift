@@ -84,6 +84,7 @@ import Testing
     #expect(disk.contents(of: FullDiskTests.path) == Array("#preferences 1\n".utf8))
     try expectSame(store, [])
   }
+
   @Test("a damaged file is written to, and repaired once there is room, when it is twice as long")
   func repair() throws {
     let disk = SimulatedDisk(Array("#preferences 1\n{\"a\":1}\nrubbish\n".utf8), at: FullDiskTests.path)
