@@ -170,7 +170,7 @@ extension Injected {
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
-  /// Drops the value of a constant, so that the next read asks the registry.
+  /// Drops the value of a constant, so that the next read gets another one from the registry.
   ///
   /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.

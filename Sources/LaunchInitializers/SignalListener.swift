@@ -26,7 +26,7 @@ final class SignalListener: Sendable {
 #if canImport(Dispatch) && !os(Windows)
   /// A pipe from the signal handler to the listeners, because a handler may do little more than write.
   ///
-  /// The thread that reads the pipe does nothing else, so it reads however many other threads are blocked.
+  /// The thread that reads the pipe does nothing else, so it works even if all other threads are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 

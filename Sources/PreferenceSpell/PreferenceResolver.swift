@@ -5,11 +5,12 @@ public import Synchronization
 
 /// Resolves a preference to its store and key once, and after that with one atomic load.
 ///
-/// `@unchecked Sendable`: `home` never changes, and any thread may ask it; the rest is checked.
+/// `@unchecked Sendable`: `home` is a constant that any thread may use; the compiler checks the other properties.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
-  /// The property's reference to its registry, kept unless the registry keeps the object; it never has a value.
+  /// A storage without a value, which only refers to the property's registry.
   ///
-  /// Nil for a plain constant, which asks the current registry, and for a declaration that needs no registry.
+  /// It retains the registry, unless the registry keeps the object. Nil for a plain constant, which uses the current
+  /// registry, and for a declaration that needs no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
   /// The cache for the registry that was asked last.
@@ -22,13 +23,13 @@ public import Synchronization
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
   /// The cache of a constant in its own store, or in that of the shared registry, kept as long as this object.
   private let constant = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of `constant`, stored and loaded as `cacheAddress` is.
+  /// The address of `constant`, stored with releasing and loaded with acquiring order.
   @usableFromInline let constantAddress = Atomic<UInt>(0)
   /// The caches of a constant for the registries that threads asked last, by the registry's number.
   ///
   /// A cache, with its store, stays until a thread with the same copy asks another registry.
   private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
-  /// The address of `recent`, stored and loaded as `cacheAddress` is.
+  /// The address of `recent`, stored with releasing and loaded with acquiring order.
   @usableFromInline let recentAddress = Atomic<UInt>(0)
   /// Whether a constant is in the store of the registry that is current at each use.
   @usableFromInline let asksRegistry: Bool

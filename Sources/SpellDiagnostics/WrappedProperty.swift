@@ -178,7 +178,7 @@ extension WrappedProperty {
     return constraint.includes(container) || isSuperclass(container)
   }
 
-  /// Returns whether the property may ask with a name that matches a registration's name.
+  /// Returns whether the property may request its value with a name that matches a registration's name.
   fileprivate func mayAsk(with name: PropertyName) -> Bool { takesNameOrKey || name.rank(for: requestedName) != nil }
 }
 

@@ -31,7 +31,7 @@ extension PreferenceKeys {
     try store.set("first", forKey: "other")
     try store.set("second", forKey: "other")
     try set("hunter2")
-    // The first value replaces none, so a line is enough.
+    // The first value replaces none, so nothing is erased, and the file gets one line more.
     #expect(try lineCount() == 4)
     try set("hunter2")
     #expect(try lineCount() == 4)

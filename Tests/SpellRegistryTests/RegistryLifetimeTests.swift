@@ -151,7 +151,7 @@ private final class Asking: @unchecked Sendable {
     #expect(message.contains("hold the registry for as long as you use the object"))
   }
 
-  /// A service that gets another service when it is complete.
+  /// A service whose completion gives it another service.
   private final class Parent: Sendable {
     let child = Shared<Asking?>(nil)
   }

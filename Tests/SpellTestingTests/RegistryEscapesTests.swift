@@ -147,10 +147,10 @@ struct RegistryEscapesTests {
   @Test("the same object in the next test")
   func sameObject() async { await useManagers() }
 
-  /// The suite is serialized, so one test makes the objects and the next one finds them, with one property that was
-  /// read and one that wasn't.
+  /// Uses two objects, which the first test of this serialized suite makes, and the next test finds.
   ///
-  /// A registration in the test would make the registry end with the test, so the first object is made without one.
+  /// Each has a property that the first test reads, and one that it doesn't. The first object is made before any
+  /// registration, because a registration would make its registry end with the test.
   private func useManagers() async {
     let isFirst = Self.isFirst.withLock { isFirst in
       defer { isFirst = false }

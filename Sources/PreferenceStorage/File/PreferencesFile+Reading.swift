@@ -197,7 +197,7 @@ extension PreferencesFile {
       _ = try readTail(to: size)
       wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
-      // If the old file can't be read, the new file has all that can be known.
+      // If the old file can't be read, the values of the new file are the only ones.
     }
     descriptor = nil
   }

@@ -4,7 +4,8 @@ import Synchronization
 /// A preferences file, opened once in this process and shared by all stores on its path: its values, and the part of
 /// the file that is known.
 ///
-/// `PreferencesFile+Writing.swift` has the steps of a write: take the turn, lock the file, look at it, append, unlock.
+/// `PreferencesFile+Writing.swift` has the steps of a write: wait for other threads, lock the file, compare it with memory,
+/// append, unlock.
 /// <doc:TheFile> lists the states in which a file can be, and what the store does in each.
 ///
 /// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the
@@ -59,7 +60,8 @@ final class PreferencesFile: @unchecked Sendable {
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
-  /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
+  /// The mode of a file that other users can write to, until the store has found that it is a preferences file and has
+  /// revoked their right.
   var unsafeMode: UInt32?
   /// The keys whose last values this process has written, so that it can report if another program discards them.
   var written: Set<String> = []
@@ -133,7 +135,7 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// Returns the key as it is spelled here, with its text; nil if it has none.
+  /// Returns the key as the file spells it, with the text of its value; nil if the key has no value.
   func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {

@@ -6,7 +6,7 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns a range of adjacent lines that may be overwritten, of at least that many bytes; nil if there is none.
+  /// Returns a range of at least `count` bytes, of adjacent lines that may be overwritten; nil if there is none.
   ///
   /// A damaged line may not be overwritten, nor a line with the last value of a key. If the key is being removed, its
   /// last value may be overwritten, unless an earlier line has another value of the key, which would count again.

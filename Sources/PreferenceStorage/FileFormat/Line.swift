@@ -197,8 +197,7 @@ struct KnownPart: Sendable, Equatable {
   }
 
   private var all = Beginning()
-  /// The beginning after which the end of the part starts, at least 64 KiB before the part's last byte; at first,
-  /// nothing.
+  /// The bytes before the end of the part, which starts at least 64 KiB before the part's last byte; at first, none.
   private(set) var endStart = Beginning()
   /// The next `endStart`, 64 to 128 KiB before the part's last byte.
   private var nextEndStart = Beginning()

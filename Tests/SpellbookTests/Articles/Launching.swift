@@ -89,7 +89,7 @@ import Testing
     func stop() async { listener.close() }
   }
 
-  /// A clock that each sleep sets forward, so that nothing waits.
+  /// A clock that advances at each sleep, so that nothing waits.
   final class SteppingClock: Clock {
     struct Instant: InstantProtocol {
       var offset = Duration.zero

@@ -25,7 +25,7 @@ internal import PreferenceStorage
     let store = try EtcdPreferenceStore(invocation.cluster, prefix: invocation.prefix, snapshot: invocation.snapshot)
     if let failure = store.snapshotFailure { complain("\(failure)") }
     if case .away(let reason) = store.state {
-      // The values of the snapshot may be outdated, so the program says that it shows them.
+      // The values of the snapshot may be outdated, so the program prints a warning.
       complain("etcd is away. \(reason)")
       if invocation.snapshot == nil, invocation.command != .watch { exit(1) }
     }

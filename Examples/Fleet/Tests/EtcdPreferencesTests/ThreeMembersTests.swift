@@ -28,14 +28,14 @@ extension EtcdTests {
         }
         return count
       }
-      try await hear(20, from: &changes, of: reader)
+      try await readChanges(20, from: &changes, of: reader)
       nodes.kill(leader)
       let before = try reader.value(Int.self, forKey: "count") ?? 0
-      try await hear(before + 20, from: &changes, of: reader)
+      try await readChanges(before + 20, from: &changes, of: reader)
       isOver.set()
       let count = try await updates
       #expect(try writer.value(Int.self, forKey: "count") == count)
-      try await hear(count, from: &changes, of: reader)
+      try await readChanges(count, from: &changes, of: reader)
       #expect(reader.state.isConnected)
 
       try nodes.start(leader)
@@ -43,7 +43,7 @@ extension EtcdTests {
       let returned = try store(EtcdCluster(endpoints: [nodes.endpoint(leader)]))
       #expect(try returned.value(Int.self, forKey: "count") == count)
       try add(to: returned)
-      try await hear(count + 1, from: &changes, of: reader)
+      try await readChanges(count + 1, from: &changes, of: reader)
     }
 
     @Test("is away without its majority, which isn't taken for an answer, and back with it")
@@ -71,7 +71,7 @@ extension EtcdTests {
     }
 
     /// Reads changes until the count has at least this value.
-    private func hear(
+    private func readChanges(
       _ count: Int, from changes: inout PreferenceChanges.Iterator, of store: EtcdPreferenceStore
     ) async throws {
       while try store.value(Int.self, forKey: "count") ?? 0 < count {

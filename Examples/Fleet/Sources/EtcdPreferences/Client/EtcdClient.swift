@@ -129,7 +129,7 @@ final class EtcdClient: Sendable {
           // The request may have been carried out, and only an answer shows whether it was. So the client tries until the end,
           // even while no member answers.
           moveOn(from: endpoint)
-          // The last attempts had little time, so their errors say less than this one.
+          // The first error says more than the last one, because the last attempts had little time.
           if NIODeadline.now() >= end { throw lost ?? error }
           lost = lost ?? error
           // The cluster may be electing a leader, which takes about a second, so the client pauses between its attempts.
