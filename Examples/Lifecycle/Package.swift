@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The check of a change sets the variable, so that one build is both strict and the one that is tested.
+// CI sets the variable, so that the build that it tests also treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The check of a change sets the variable.
+// CI sets the variable.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),

@@ -44,7 +44,7 @@ public enum Subscribers {
   }
 
   public struct Demand: Equatable, Comparable, Hashable, Sendable {
-    /// Nil without a limit.
+    /// The maximum number of values; nil if there is no limit.
     public let max: Int?
     public static let unlimited = Demand(max: nil)
     public static let none = Demand(max: 0)
