@@ -71,7 +71,7 @@ func registrations(in registry: InitializerRegistry) throws {
   registry.register(.greeter) { try $0.resolve(Audio.self) }
   // says: A declared key isn't a key path: write a dot, as in register(.time) { … }.
   registry.register(\.greeter) { English() }
-  // says: expects 0 arguments, but 1 was used in closure body
+  // says: Return a value of the key's type, or change its value: try override(.key) { $0.member = … }.
   registry.register(.audio) { $0.play = {} }
   // says: incorrect argument label in call (have '_:name:_:', expected '_:named:_:')
   registry.register((any Greeter).self, name: "main") { _ in English() }

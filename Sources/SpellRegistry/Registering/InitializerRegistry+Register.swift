@@ -230,6 +230,17 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ make: (Resolver) throws -> Other
   ) -> Registration<Value> { fatalError() }
 
+  /// Unavailable, because the closure makes a value; ``override(_:fileID:line:_:)`` changes one.
+  @available(
+    *, unavailable,
+    message: "Return a value of the key's type, or change its value: try override(.key) { $0.member = … }."
+  )
+  @_disfavoredOverload @discardableResult
+  public func register<Value>(
+    _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, _ change: (inout Value) throws -> Void
+  ) -> Registration<Value> { fatalError() }
+
   /// Unavailable, because the closure makes a value, and doesn't name what would make it.
   @available(
     *, unavailable,
