@@ -259,8 +259,8 @@ extension PropertyCell {
   /// This is the property's own registry, or that of a service box if the container is a service of the box and the box
   /// can serve the request.
   func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
-    if let container, Adoptions.areUsed, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
-    if let target = fields.target { return target }
+    if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
+    if let target = fields.target { return (target.registry, target.isWeak) }
     fields.link.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
