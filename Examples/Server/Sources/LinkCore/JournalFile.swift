@@ -137,12 +137,22 @@ extension JournalFile {
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { throw JournalError.unusableFile(of: url) }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        throw errno == EWOULDBLOCK ? JournalError.inUse(path) : JournalError.unusableFile(of: url)
-      }
+      try lock(descriptor, of: url)
       // The process that had the lock may have replaced the file in the meantime.
       if isFile(at: path, of: handle) { return handle }
     }
+  }
+
+  /// Locks an open file, or throws an error if another process has kept it locked for a second.
+  ///
+  /// A process that this one has just started has a copy of each open file, and of its lock, until its program begins.
+  private static func lock(_ descriptor: Int32, of url: URL) throws {
+    for _ in 1...200 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw JournalError.unusableFile(of: url) }
+      usleep(5_000)
+    }
+    throw JournalError.inUse(url.path(percentEncoded: false))
   }
 
   /// Whether the path still leads to an open file.
