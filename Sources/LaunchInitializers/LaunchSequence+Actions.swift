@@ -68,7 +68,8 @@ extension LaunchSequence {
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
       log.answer { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
-    case .endProcess(let number): SignalListener.endProcess(number)
+    // The signal thread has carried it out.
+    case .endProcess: break
     case .over: end()
     }
   }

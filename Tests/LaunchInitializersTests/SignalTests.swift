@@ -147,6 +147,35 @@
       }
     }
 
+    @Test("a second signal calls a handler that returns once")
+    func returningHandler() async {
+      await #expect(processExitsWith: .success) {
+        alarm(600)
+        enum Heard { static let count = Atomic(0) }
+        signal(SIGUSR1) { _ in Heard.count.add(1, ordering: .sequentiallyConsistent) }
+        let (isStopping, mayStop) = (AsyncLatch(), AsyncLatch())
+        let launch = try LaunchSequence {
+          Do(whenShutDown: {
+            isStopping.open()
+            await mayStop.wait()
+          }) { _ in kill(getpid(), SIGUSR1) }
+        }
+        let running = Task { await launch.run(on: [.user1]) }
+        await isStopping.wait()
+        kill(getpid(), SIGUSR1)
+        while Heard.count.load(ordering: .sequentiallyConsistent) == 0 { await Task.yield() }
+        // What follows from the signal is done by a thread that began before these.
+        for _ in 0..<200 {
+          let hasRun = AsyncLatch()
+          callOnThread { hasRun.open() }
+          await hasRun.wait()
+        }
+        mayStop.open()
+        #expect(await running.value == 0)
+        #expect(Heard.count.load(ordering: .sequentiallyConsistent) == 1)
+      }
+    }
+
     @Test("a first signal during a shut-down that something else began lets it go on")
     func firstDuringShutDown() async {
       await #expect(processExitsWith: .exitCode(1)) {
