@@ -24,6 +24,21 @@ import Testing
     #expect(heard.value == ["Ticket", "Ticket"])
   }
 
+  @Test("has hooks whose requests share the values of scope graph with each other")
+  func graphValues() throws {
+    let (registry, isShared) = (registry, Counter())
+    let compare: @Sendable () -> Void = {
+      let (one, other) = (try? registry.resolve(Clock.self), try? registry.resolve(Clock.self))
+      if one != nil && one === other { isShared.increment() }
+    }
+    registry.register(Clock.self, scope: .graph) { Clock() }
+    registry.register(.factory { (_, number: Int) in Ticket(number) }).onInjection { _, _ in compare() }
+    registry.onInjection { value, _ in if value is Ticket { compare() } }
+    _ = try registry.resolve(Ticket.self, arguments: 1)
+    _ = try registry.resolve(ArgumentFactory<Ticket, Int>.self)(2)
+    #expect(isShared.value == 4)
+  }
+
   @Test("that keeps values gives them to injection hooks at each call, and to completions once")
   func keptHooks() throws {
     let (made, completed) = (Counter(), Counter())

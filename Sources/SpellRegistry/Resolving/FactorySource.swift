@@ -56,8 +56,10 @@ internal import Support
       try body(registry, thread)
       guard record.hooks.areUsed || registry.hooks.areUsed else { return }
       let point = point(of: type)
-      record.hooks.call(memory, type, at: point)
-      registry.hooks.call(memory, type, at: point)
+      thread.callingHooks {
+        record.hooks.call(memory, type, at: point)
+        registry.hooks.call(memory, type, at: point)
+      }
     }
   }
 
