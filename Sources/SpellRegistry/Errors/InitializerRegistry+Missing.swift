@@ -7,8 +7,9 @@ extension InitializerRegistry {
   ///
   /// - Parameter advice: The sentence that says what to write; nil to advise the usual registration.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
-    missing(
-      request.service, asked: request.step(), named: request.name, in: request.containerType, advice: advice)
+    let point = request.point.withKnownName()
+    return missing(
+      request.service, asked: point.step(), named: point.propertyName, in: point.containerType, advice: advice)
   }
 
   package func missing(
