@@ -1,10 +1,18 @@
 import SpellRegistry
 import SpellTesting
-import Synchronization
 import TestSupport
 import Testing
 
 private final class Token: Sendable {}
+
+extension Shared<(@Sendable () -> Void)?> {
+  /// Returns the function that is stored, and leaves none.
+  fileprivate func takeValue() -> (@Sendable () -> Void)? {
+    var taken: (@Sendable () -> Void)?
+    update { swap(&$0, &taken) }
+    return taken
+  }
+}
 
 @Suite("An expiring scope on a registry's clock", .timeLimit(.hang)) struct ExpiringScopeTests {
   let clock = TestClock()
@@ -85,43 +93,36 @@ private final class Token: Sendable {}
 
   @Test("is the only scope that reads the clock")
   func plainScopes() throws {
-    let counting = CountingClock()
-    let registry = InitializerRegistry(clock: counting)
-    let looks = counting.looks
+    let reads = Counter()
+    let registry = InitializerRegistry(clock: ObservedClock { reads.increment() })
+    let count = reads.value
     registry.register(Token.self, scope: .singleton) { Token() }
     registry.register(Int.self, scope: .cached(in: ScopeCache("cache"))) { 1 }
     for _ in 0..<3 {
       _ = try registry.resolve(Token.self)
       _ = try registry.resolve(Int.self)
     }
-    #expect(counting.looks == looks)
+    #expect(reads.value == count)
     registry.register(Int.self, scope: .singleton.expiring(after: .seconds(1))) { 1 }
     _ = try registry.resolve(Int.self)
-    #expect(counting.looks > looks)
-  }
-}
-
-/// A clock that counts how often its time is read.
-private final class CountingClock: Clock {
-  private let count = Atomic(0)
-  var looks: Int { count.load(ordering: .relaxed) }
-  var minimumResolution: Duration { .zero }
-
-  var now: TestClock.Instant {
-    count.add(1, ordering: .relaxed)
-    return TestClock.Instant()
+    #expect(reads.value > count)
   }
 
-  func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {}
-
-  /// An argument that is counted once it is released.
-  private final class Seat: Hashable, Sendable {
-    let number: Int
-    let gone: Counter
-    init(_ number: Int, _ gone: Counter) { (self.number, self.gone) = (number, gone) }
-    deinit { gone.increment() }
-    static func == (left: Seat, right: Seat) -> Bool { left.number == right.number }
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  @Test("gives the value of a registration that replaces it while its clock is read", arguments: [true, false])
+  func replacement(isAsync: Bool) async throws {
+    let (replace, new) = (Shared<(@Sendable () -> Void)?>(nil), Token())
+    let registry = InitializerRegistry(clock: ObservedClock { replace.takeValue()?() })
+    let scope = Scope<Token>.singleton.expiring(after: .seconds(60))
+    let initializer: Initializer<Token> = isAsync ? .async { Token() } : Initializer { Token() }
+    let former = registry.register(Token.self, scope: scope, initializer)
+    #expect(try await registry.resolveAsync(Token.self) !== new)
+    replace.update { replace in
+      replace = {
+        former.unregister()
+        registry.register(.instance(new))
+      }
+    }
+    #expect(try registry.resolve(Token.self) === new)
   }
 
   @Test("arguments of expired values are released while only others are asked for")
@@ -135,4 +136,29 @@ private final class CountingClock: Clock {
     for number in 0..<10_000 { _ = try registry.resolve(Int.self, arguments: Seat(number % 10, gone)) }
     #expect(gone.value >= 10_980)
   }
+}
+
+/// An argument that is counted once it is released.
+private final class Seat: Hashable, Sendable {
+  let number: Int
+  let gone: Counter
+  init(_ number: Int, _ gone: Counter) { (self.number, self.gone) = (number, gone) }
+  deinit { gone.increment() }
+  static func == (left: Seat, right: Seat) -> Bool { left.number == right.number }
+  func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
+/// A clock that stands still and calls a function each time it is read.
+private struct ObservedClock: Clock {
+  let onRead: @Sendable () -> Void
+  var minimumResolution: Duration { .zero }
+
+  init(onRead: @escaping @Sendable () -> Void) { self.onRead = onRead }
+
+  var now: TestClock.Instant {
+    onRead()
+    return TestClock.Instant()
+  }
+
+  func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {}
 }

@@ -203,8 +203,11 @@ extension InitializerRegistry {
     if record.isAsync {
       // An async run fills the cell, so this thread doesn't begin the gate. It throws the error that says what to
       // await.
-      if kept.copyIfReady(to: memory) { return true }
-      try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
+      switch kept.copyIfReady(to: memory) {
+      case .copied: return true
+      case .withdrawn: return false
+      case .cell: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
+      }
     }
     return try kept.putValue(
       memory, in: self,

@@ -80,16 +80,12 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Copies the value if there is one, and returns whether there is; for callers that can't make it themselves.
-  func copyIfReady(to memory: ValueMemory) -> Bool {
-    switch findCell(copyingTo: memory) {
-    case .copied: return true
-    case .withdrawn: return false
-    case .cell(let cell):
-      guard cell.gate.isReady else { return false }
-      cell.copyValue(to: memory)
-      return true
-    }
+  /// Copies the value if there is one, for callers that can't make it themselves.
+  func copyIfReady(to memory: ValueMemory) -> FoundCell {
+    let found = findCell(copyingTo: memory)
+    guard case .cell(let cell) = found, cell.gate.isReady else { return found }
+    cell.copyValue(to: memory)
+    return .copied
   }
 
   /// Whether there is no value, and no value is being made.
@@ -110,8 +106,8 @@ final class KeptValue: Sendable {
     return (object.value, gate)
   }
 
-  private enum FoundCell {
-    /// A weak value, whose object still exists, was copied.
+  enum FoundCell {
+    /// There is a value, and it was copied.
     case copied
     /// The cell to read or to fill.
     case cell(ValueCell)
