@@ -113,7 +113,7 @@ extension JSONText {
     if case DecodingError.keyNotFound(let member, _) = error {
       return "Make `\(member.stringValue)` Optional, or write init(from:) with decodeIfPresent"
     }
-    // A long text would be searched at every read.
+    // A longer text is not tried, because the attempt would slow down every read.
     if isString, string.utf8.count < 65_536, (try? decodeEncoded(type)) != nil {
       return "It has the value in encoded form: declare the key as formerly: .encoded(\(key.debugDescription))"
     }
