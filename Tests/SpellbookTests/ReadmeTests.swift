@@ -5,7 +5,7 @@ import Spellbook
 import Testing
 
 // The README's programs, word for word except for `@main`.
-private protocol Greeter: Sendable { var text: String { get } }
+private protocol Greeter { var text: String { get } }
 private struct EnglishGreeter: Greeter { let text = "Hello!" }
 private struct QuietGreeter: Greeter { let text = "…" }
 

@@ -1,31 +1,33 @@
 import Spellbook
 
-protocol Greeter: Sendable {
+protocol Greeter {
   func greeting(for name: String) -> String
 }
 struct EnglishGreeter: Greeter {
   func greeting(for name: String) -> String { "Hello, \(name)!" }
 }
 
+extension InjectionKeys {
+  static let greeter = InjectionKey<any Greeter> { EnglishGreeter() }
+}
+
 final class Reception {
-  @Injected var greeter: any Greeter
-  @Lazy var visitors: [String]
-  @Preference var visits = 0
+  @Injected(.greeter) var greeter
+  @Lazy var guestBook = [String]()
+  @Preference var welcomes = 0
 
   func welcome(_ name: String) -> String {
-    visitors.append(name)
-    visits += 1
+    guestBook.append(name)
+    welcomes += 1
     return greeter.greeting(for: name)
   }
 }
 
 @main struct Hello {
   static func main() {
-    let registry = InitializerRegistry.shared
-    registry.register((any Greeter).self) { EnglishGreeter() }
     let reception = Reception()
     print(reception.welcome("Ada"))
-    print("Visitors: \(reception.visitors)")
-    print("Visits: \(reception.visits)")
+    print("Guest book: \(reception.guestBook)")
+    print("Welcomes: \(reception.welcomes)")
   }
 }

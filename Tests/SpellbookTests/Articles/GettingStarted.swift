@@ -3,35 +3,43 @@ import SpellTesting
 import Spellbook
 import Testing
 
+extension InjectionKeys {
+  fileprivate static let greeter = InjectionKey<any GettingStarted.Greeter> { GettingStarted.EnglishGreeter() }
+}
+
 /// The code samples of the article with this name.
 ///
 /// The article's first program is an example.
 enum GettingStarted {
-  protocol Greeter: Sendable { func greeting(for name: String) -> String }
+  protocol Greeter { func greeting(for name: String) -> String }
+  struct EnglishGreeter: Greeter { func greeting(for name: String) -> String { "Hello, \(name)!" } }
 
   final class Reception {
-    @Injected var greeter: any Greeter
-    @Lazy var visitors: [String]
-    @Preference var visits = 0
+    @Injected(.greeter) var greeter
+    @Lazy var guestBook = [String]()
+    @Preference var welcomes = 0
 
     func welcome(_ name: String) -> String {
-      visitors.append(name)
-      visits += 1
+      guestBook.append(name)
+      welcomes += 1
       return greeter.greeting(for: name)
     }
   }
 
-  @Suite(.registry) struct ReceptionTests {
-    struct FakeGreeter: Greeter {
-      func greeting(for name: String) -> String { "for \(name)" }
-    }
+  final class Concierge {
+    @Injected var greeter: any Greeter
+  }
 
-    @Test func countsItsVisits() {
-      let registry = InitializerRegistry.current
-      registry.register((any Greeter).self) { FakeGreeter() }
+  struct FakeGreeter: Greeter {
+    func greeting(for name: String) -> String { "for \(name)" }
+  }
+
+  @Suite(.registry { $0.register(.greeter) { FakeGreeter() } })
+  struct ReceptionTests {
+    @Test func countsItsWelcomes() {
       let reception = Reception()
       #expect(reception.welcome("Ada") == "for Ada")
-      #expect(reception.visits == 1)
+      #expect(reception.welcomes == 1)
     }
   }
 
@@ -66,13 +74,30 @@ enum GettingStarted {
       var printed = ""
       func print(_ error: InjectionError) { printed = error.description }
 
-      let reception = Reception()
+      let concierge = Concierge()
       do throws(InjectionError) {
-        _ = try reception.$greeter.resolve()
+        _ = try concierge.$greeter.resolve()
       } catch { print(error) }
 
-      #expect(printed.hasPrefix("No initializer is registered for any Greeter for Reception.greeter"))
+      #expect(printed.hasPrefix("No initializer is registered for any Greeter for Concierge.greeter"))
       #expect(printed.contains("Greeter).self) { … }"))
+    }
+
+    @Test("a property that asks by type gets what is registered for its type in the shared registry")
+    func byType() {
+      enum InitializerRegistry { static let shared = Spellbook.InitializerRegistry() }
+
+      let registry = InitializerRegistry.shared
+      registry.register((any Greeter).self) { EnglishGreeter() }
+
+      #expect(registry.run { Concierge().greeter.greeting(for: "Ada") } == "Hello, Ada!")
+    }
+
+    @Test("+= loses no step of another writer if it is written as an update")
+    func updated() throws {
+      let reception = Reception()
+      try reception.$welcomes.update { $0 += 1 }
+      #expect(reception.welcomes == 1)
     }
   }
 }
