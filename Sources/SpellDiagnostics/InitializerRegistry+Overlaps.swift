@@ -15,7 +15,7 @@ extension InitializerRegistry {
   private func replacements(among registrations: [RegistrationRecord]) -> [InjectionError] {
     guard context == .live else { return [] }
     return registrations.compactMap { record in
-      guard let place = record.notes.withLock(\.replaced), "\(place)" != "\(record.place)" else { return nil }
+      guard let place = record.replaced, "\(place)" != "\(record.place)" else { return nil }
       return InjectionError(
         .shadowed, through: [record.step],
         advice: """

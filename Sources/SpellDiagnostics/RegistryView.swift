@@ -101,14 +101,3 @@ private final class RequestLog: Sendable {
     }
   }
 }
-
-extension RegistrationRecord {
-  /// The registrations that served the initializer while requests were recorded, and that still exist.
-  var suppliers: [RegistrationRecord] { notes.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
-
-  /// Remembers, for `validate()`, that another registration served the initializer.
-  fileprivate func note(supplier: RegistrationRecord) {
-    if suppliers.contains(where: { $0 === supplier }) { return }
-    notes.withLock { $0.suppliers.append(WeakReference(supplier)) }
-  }
-}

@@ -177,8 +177,8 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    guard let former = table.withLock({ $0.exchange(record.key, for: record) }) else { return }
-    record.notes.withLock { $0.replaced = former.record.place }
+    guard let former = table.withLock({ $0.insert(record) }) else { return }
+    record.note(replaced: former.record.place)
     former.record.retire()
   }
 

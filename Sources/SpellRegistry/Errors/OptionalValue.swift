@@ -6,7 +6,11 @@ package protocol OptionalValue {
   var content: Any? { get }
   /// Copies the value in `wrapped`, wraps the copy, and puts it in `memory`.
   static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory)
-  static func putNil(in memory: ValueMemory)
+}
+
+extension OptionalValue {
+  /// Puts nil in `memory`; the runtime doesn't look up the metadata of `Self`, as it would in an extension of Optional.
+  static func putNil(in memory: ValueMemory) { memory.put(Self.none) }
 }
 
 extension Optional: OptionalValue {
@@ -15,5 +19,4 @@ extension Optional: OptionalValue {
   package static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory) {
     memory.put(Self.some(wrapped.value(as: Wrapped.self)))
   }
-  package static func putNil(in memory: ValueMemory) { memory.put(Self.none) }
 }

@@ -101,10 +101,8 @@ extension InitializerRegistry {
     initializer.check(for: Value.self, key: key, scope: scope?.lifetime, at: place)
     let scope = scope ?? key?.scope ?? .unique
     scope.lifetime.check(for: Value.self, at: place)
-    let recordKey = RegistrationRecord.Key(
-      service: Service(Value.self, key: key), container: initializer.container, name: name,
-      servesSupertypes: initializer.match == .anySupertype)
-    let record = RegistrationRecord(recordKey, initializer, scope.lifetime, scope.expiry, in: self, at: place)
+    let record = RegistrationRecord(
+      for: Service(Value.self, key: key), named: name, initializer, scope.lifetime, scope.expiry, in: self, at: place)
     insert(record)
     return Registration(record: record, registry: self)
   }

@@ -32,8 +32,7 @@ public class InjectionKeys: @unchecked Sendable {
     -> RegistrationRecord
   {
     RegistrationRecord(
-      RegistrationRecord.Key(service: service), others[context] ?? live, lifetime, expiry, in: registry,
-      isDefault: true, at: place)
+      for: service, others[context] ?? live, lifetime, expiry, in: registry, isDefault: true, at: place)
   }
 
   /// Returns whether the key has an initializer for exactly this context; it always has one for `.live`.

@@ -1,4 +1,4 @@
-package import Support
+internal import Support
 internal import Synchronization
 
 /// A registration, with the type of its values erased.
@@ -6,15 +6,13 @@ package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for; a registration replaces an older one with the same key.
   struct Key: Hashable, Sendable {
     let service: Service
-    var container: ClassConstraint?
-    var name: PropertyName?
-    var servesSupertypes = false
-
-    /// Whether the registration is for any container and any name.
-    var isUnlimited: Bool { container == nil && name == nil }
+    let container: ClassConstraint?
+    let name: PropertyName?
+    let servesSupertypes: Bool
   }
 
-  let key: Key
+  package let service: Service
+  package let name: PropertyName?
   let initializer: ErasedInitializer
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
@@ -23,52 +21,60 @@ package final class RegistrationRecord: Sendable {
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger one.
   package let age: UInt64
-  /// The value that the registration keeps for all requests: for a factory, its ``FactoryValues``.
-  ///
-  /// Nil if its scope keeps none.
-  let kept: KeptValue?
   let hooks = Hooks()
-  package let isInstance: Bool
-  /// The way in which values are kept: not at all, for one resolution, or for all requests; a factory keeps its own.
   let keeping: Keeping
-  enum Keeping { case nothing, graph, shared, factory }
+
+  /// The way in which values are kept.
+  enum Keeping: Sendable {
+    case nothing
+    /// For one resolution.
+    case graph
+    /// For all requests.
+    case shared(KeptValue)
+    /// By the factory that the initializer makes; the kept value, if its scope keeps one, is its ``FactoryValues``.
+    case factory(KeptValue?)
+  }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
   /// Relaxed: a thread that has synchronized with the thread that added a completion sees the flag set.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
-  package let notes = Lock(Notes())
-  /// Facts that few registrations have.
-  package struct Notes: Sendable {
-    fileprivate var completions: [Completion] = []
+  private let notes = Lock<[Note]>([])
+  /// A fact that few registrations have.
+  private enum Note: Sendable {
+    case completion(Completion)
     /// The name of the type for the search for near matches.
-    fileprivate var bareName: BareName?
+    case bareName(BareName)
     /// The place of the registration that this one replaced.
-    package var replaced: SourcePlace?
-    /// The registrations that served this initializer's requests while requests were recorded.
-    package var suppliers: [WeakReference] = []
+    case replaced(SourcePlace)
+    /// A registration that served a request of this initializer while requests were recorded.
+    case supplier(WeakReference)
   }
   /// Relaxed: the flag is never cleared, and a thread that doesn't see it set only asks the runtime once more.
   private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    _ key: Key, _ initializer: ErasedInitializer, _ scope: ScopeLifetime, _ expiry: Duration?,
-    in registry: InitializerRegistry,
-    isDefault: Bool = false, at place: SourcePlace
+    for service: Service, named name: PropertyName? = nil, _ initializer: ErasedInitializer, _ scope: ScopeLifetime,
+    _ expiry: Duration?, in registry: InitializerRegistry, isDefault: Bool = false, at place: SourcePlace
   ) {
-    (self.key, self.initializer, self.place, self.isDefault) = (key, initializer, place, isDefault)
-    isInstance = initializer.isInstance
+    (self.service, self.name, self.initializer) = (service, name, initializer)
+    (self.place, self.isDefault) = (place, isDefault)
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let clock = registry.clock
     if let scope = initializer.factoryScope {
-      (lifetime, self.expiry, keeping) = (scope.lifetime, scope.expiry, .factory)
-      kept = lifetime.isShared ? KeptValue(Service(FactoryValues.self), .singleton, expiry: nil, by: clock) : nil
+      (lifetime, self.expiry) = (scope.lifetime, scope.expiry)
+      keeping = .factory(
+        lifetime.isShared ? KeptValue(Service(FactoryValues.self), .singleton, expiry: nil, by: clock) : nil)
     } else {
       // An instance exists already, so there is nothing to keep.
-      (lifetime, self.expiry) = isInstance ? (.unique, nil) : (scope, expiry)
-      keeping = lifetime.isShared ? .shared : lifetime.isGraph ? .graph : .nothing
-      kept = keeping == .shared ? KeptValue(key.service, scope, expiry: expiry, by: clock) : nil
+      (lifetime, self.expiry) = initializer.isInstance ? (.unique, nil) : (scope, expiry)
+      keeping =
+        switch lifetime {
+        case .unique: .nothing
+        case .graph: .graph
+        case .singleton, .weak, .cached: .shared(KeptValue(service, lifetime, expiry: expiry, by: clock))
+        }
     }
     if case .cached(let cache) = lifetime { cache.add(self, in: registry) }
   }
@@ -79,12 +85,23 @@ package final class RegistrationRecord: Sendable {
 
   /// The services that an autowired initializer takes, known before it runs.
   package var dependencies: [Service] { initializer.dependencies.map { Service($0) } }
-  package var service: Service { key.service }
-  package var container: ClassConstraint? { key.container }
-  package var name: PropertyName? { key.name }
-  package var servesSupertypes: Bool { key.servesSupertypes }
-  package var isUnlimited: Bool { key.isUnlimited }
+  package var container: ClassConstraint? { initializer.container }
+  package var servesSupertypes: Bool { initializer.match == .anySupertype }
+  /// Whether the registration is for any container and any name.
+  package var isUnlimited: Bool { container == nil && name == nil }
+  var key: Key { Key(service: service, container: container, name: name, servesSupertypes: servesSupertypes) }
+  package var isInstance: Bool { initializer.isInstance }
   package var isAsync: Bool { initializer.async != nil }
+  /// Whether the registration keeps one value for all requests.
+  var isShared: Bool { if case .shared = keeping { true } else { false } }
+  /// The value that the registration keeps for all requests, or the one that a factory keeps.
+  var kept: KeptValue? {
+    switch keeping {
+    case .nothing, .graph: nil
+    case .shared(let kept): kept
+    case .factory(let kept): kept
+    }
+  }
 
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
@@ -117,9 +134,9 @@ package final class RegistrationRecord: Sendable {
 
   /// The name of the type for the search for near matches, made when it is first used.
   var bareName: BareName {
-    if let known = notes.withLock(\.bareName) { return known }
+    if let known = firstNote({ if case .bareName(let name) = $0 { name } else { nil } }) { return known }
     let made = BareName(of: service.type)
-    notes.withLock { $0.bareName = made }
+    notes.withLock { $0.append(.bareName(made)) }
     return made
   }
 
@@ -154,13 +171,33 @@ package final class RegistrationRecord: Sendable {
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution
   ) {
-    for completion in notes.withLock(\.completions) {
+    for case .completion(let completion) in notes.withLock(\.self) {
       resolution.atEnd(of: self, in: registry, linksWeakly: linksWeakly, completion(memory, point, registry))
     }
   }
 
   func addCompletion(_ completion: @escaping Completion) {
-    notes.withLock { $0.completions.append(completion) }
+    notes.withLock { $0.append(.completion(completion)) }
     mayHaveCompletions.store(true, ordering: .relaxed)
+  }
+
+  private func firstNote<Fact>(_ fact: (Note) -> Fact?) -> Fact? { notes.withLock(\.self).lazy.compactMap(fact).first }
+
+  /// The place of the registration that this one replaced.
+  package var replaced: SourcePlace? { firstNote { if case .replaced(let place) = $0 { place } else { nil } } }
+
+  func note(replaced place: SourcePlace) { notes.withLock { $0.append(.replaced(place)) } }
+
+  /// The registrations that served the initializer while requests were recorded, and that still exist.
+  package var suppliers: [RegistrationRecord] {
+    notes.withLock(\.self).compactMap {
+      if case .supplier(let supplier) = $0 { supplier.object as? RegistrationRecord } else { nil }
+    }
+  }
+
+  /// Remembers, for `validate()`, that another registration served the initializer.
+  package func note(supplier: RegistrationRecord) {
+    if suppliers.contains(where: { $0 === supplier }) { return }
+    notes.withLock { $0.append(.supplier(WeakReference(supplier))) }
   }
 }

@@ -31,23 +31,24 @@ struct RegistrationTable: ~Copyable, Sendable {
 
     func candidates(named name: String?) -> Candidates.Lists { (others, name.flatMap { named[$0] }) }
 
-    func isInOthers(_ key: RegistrationRecord.Key) -> Bool {
-      if key.container == nil, case .equal = key.name { false } else { true }
+    func isInOthers(_ record: RegistrationRecord) -> Bool {
+      if record.container == nil, case .equal = record.name { false } else { true }
     }
 
     func contains(_ record: RegistrationRecord) -> Bool {
-      let list = isInOthers(record.key) ? others : record.name.flatMap { named[$0.text] }
+      let list = isInOthers(record) ? others : record.name.flatMap { named[$0.text] }
       return list?.contains { $0 === record } ?? false
     }
 
-    /// Replaces the registration with this key, or removes it if `record` is nil, and returns the former one.
-    mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
+    /// Replaces the registration with the same key as `record`, or removes it if `new` is nil; returns the former one.
+    mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> RegistrationRecord? {
+      let key = record.key
       func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
         let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
-        if let record { list.append(record) }
+        if let new { list.append(new) }
         return former
       }
-      guard !isInOthers(key), case .equal(let name)? = key.name else { return exchange(in: &others) }
+      guard !isInOthers(record), case .equal(let name)? = key.name else { return exchange(in: &others) }
       defer { if named[name]?.isEmpty ?? false { named[name] = nil } }
       return exchange(in: &named[name, default: []])
     }
@@ -192,7 +193,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Removes a registration; returns its entry, or nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
-    isInForce(record) ? exchange(record.key, for: nil) : nil
+    isInForce(record) ? exchange(record, for: nil) : nil
   }
 
   private func isInForce(_ record: RegistrationRecord) -> Bool {
@@ -202,21 +203,24 @@ struct RegistrationTable: ~Copyable, Sendable {
     return limited.withValue(of: service) { $0.contains(record) } ?? false
   }
 
-  /// Replaces the registration with this key, or removes it if `record` is nil.
+  /// Adds a registration in place of the one with the same key.
   ///
   /// - Returns: The former entry, which the caller releases with no lock held.
-  mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> Entry? {
-    let service = key.service.id
-    if key.servesSupertypes {
-      let former = universal.exchange(key, for: record)
-      if universal.isInOthers(key), !key.isUnlimited {
-        limitedUniversals += (record == nil ? 0 : 1) - (former == nil ? 0 : 1)
+  mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
+
+  /// Replaces the registration with the same key as `record`, or removes it if `new` is nil.
+  private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> Entry? {
+    let service = record.service.id
+    if record.servesSupertypes {
+      let former = universal.exchange(record, for: new)
+      if universal.isInOthers(record), !record.isUnlimited {
+        limitedUniversals += (new == nil ? 0 : 1) - (former == nil ? 0 : 1)
       }
       return former.map { Entry($0) }
     }
-    if key.isUnlimited { return record.map { plain.put(Entry($0), for: service) } ?? plain.take(service) }
+    if record.isUnlimited { return new.map { plain.put(Entry($0), for: service) } ?? plain.take(service) }
     var list = limited.take(service) ?? Limited()
-    let former = list.exchange(key, for: record)
+    let former = list.exchange(record, for: new)
     if !list.isEmpty { _ = limited.put(list, for: service) }
     return former.map { Entry($0) }
   }

@@ -96,7 +96,7 @@ extension InitializerRegistry {
     else { return nil }
     let match = Match(record: record, owner: owner.object)
     if RequestRecorder.isUsed {
-      RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? match.owner : self), by: asker)
+      RequestRecorder.note(service, servedBy: (record, record.isShared ? match.owner : self), by: asker)
     }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
     return (match, initializer)

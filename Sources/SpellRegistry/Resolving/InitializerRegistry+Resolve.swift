@@ -170,7 +170,7 @@ extension InitializerRegistry {
     linksWeakly: Bool = false, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
-      let provider = record.keeping == .shared ? owner.object : self
+      let provider = record.isShared ? owner.object : self
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
@@ -181,9 +181,9 @@ extension InitializerRegistry {
       switch record.keeping {
       case .nothing: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
       case .graph: try putGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
-      case .shared:
-        let isPut = try owner.object.putKeptValue(
-          memory, record, request, propertyGate: propertyGate, on: thread)
+      case .shared(let kept):
+        let isPut = try owner.object.putValue(
+          memory, of: kept, record, request, propertyGate: propertyGate, on: thread)
         if !isPut { return .nothing() }
       case .factory:
         // The registration's hooks get what the factory makes.
@@ -195,11 +195,10 @@ extension InitializerRegistry {
   }
 
   /// Puts the value that a registration keeps in memory; returns false if the registration was withdrawn.
-  private func putKeptValue(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
-    on thread: CurrentThread
+  private func putValue(
+    _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
+    propertyGate: UInt?, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
-    guard let kept = record.kept else { return true }
     if record.isAsync {
       // An async run fills the cell, so this thread doesn't begin the gate. It throws the error that says what to
       // await.
