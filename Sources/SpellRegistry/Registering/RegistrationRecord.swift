@@ -181,7 +181,12 @@ package final class RegistrationRecord: Sendable {
     mayHaveCompletions.store(true, ordering: .relaxed)
   }
 
-  private func firstNote<Fact>(_ fact: (Note) -> Fact?) -> Fact? { notes.withLock(\.self).lazy.compactMap(fact).first }
+  private func firstNote<Fact: Sendable>(_ fact: (Note) -> Fact?) -> Fact? {
+    notes.withLock { notes in
+      for note in notes { if let fact = fact(note) { return fact } }
+      return nil
+    }
+  }
 
   /// The place of the registration that this one replaced.
   package var replaced: SourcePlace? { firstNote { if case .replaced(let place) = $0 { place } else { nil } } }
