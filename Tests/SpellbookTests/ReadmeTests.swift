@@ -7,7 +7,7 @@ import Testing
 // The README's programs, word for word except for `@main`.
 private protocol Greeter { var text: String { get } }
 private struct EnglishGreeter: Greeter { let text = "Hello!" }
-private struct QuietGreeter: Greeter { let text = "…" }
+private struct QuietGreeter: Greeter { let text = "Hi" }
 
 extension InjectionKeys {
   fileprivate static let greeter = InjectionKey<any Greeter> { EnglishGreeter() }
@@ -39,7 +39,7 @@ private struct Consumer: RunningInitializer {
 
 @Suite("The README's test") struct ReadmeSampleTests {
   @Test(.registry { $0.register(.greeter) { QuietGreeter() } })
-  func greets() { #expect(Lobby().greeter.text == "…") }
+  func greets() { #expect(Lobby().greeter.text == "Hi") }  // QuietGreeter's text
 }
 
 @Suite("README", .registry) struct ReadmeTests {
