@@ -108,6 +108,7 @@ extension PropertyCell {
           cell.memory.head.gate.settle(as: state)
           throw error
         }
+        return true
       }
       return true
     }
@@ -188,13 +189,9 @@ extension PropertyCell {
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
-    thread.fields.frames.append(frame)
-    defer {
-      thread.fields.frames.removeLast()
-      // The frame only borrows the registry, so the registry has to live until the frame is removed.
-      withExtendedLifetime(registry) {}
-    }
-    try body()
+    // The frame only borrows the registry, so the registry has to live until the frame is removed.
+    defer { withExtendedLifetime(registry) {} }
+    try thread.inside(frame, body)
   }
 
   /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the
@@ -234,10 +231,12 @@ extension PropertyCell {
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
       let registry = if let requested { requested } else { try registry(for: container).registry }
       guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
-        (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
-        return
+        guard let optional = fields.type as? any OptionalValue.Type else { return false }
+        optional.putNil(in: memory)
+        return true
       }
       callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
+      return true
     }
   }
 

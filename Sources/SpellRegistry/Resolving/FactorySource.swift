@@ -54,12 +54,13 @@ internal import Support
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
       try body(registry, thread)
-      guard record.hooks.areUsed || registry.hooks.areUsed else { return }
+      guard record.hooks.areUsed || registry.hooks.areUsed else { return true }
       let point = point(of: type)
       thread.callingHooks {
         record.hooks.call(memory, type, at: point)
         registry.hooks.call(memory, type, at: point)
       }
+      return true
     }
   }
 
@@ -101,14 +102,15 @@ internal import Support
     if isStackAddress(below: thread.fields.stackLimit) {
       throw thread.error(.stackExhausted, to: frame, at: step(type))
     }
-    thread.fields.frames.append(frame)
-    defer { thread.fields.frames.removeLast() }
-    let point = point(of: type)
-    do { try make(Resolver(point: point, registry: registry)) } catch {
-      throw InjectionError.wrapping(error, thrownBy: step(type))
-    }
-    if record.hasCompletions {
-      record.enqueueCompletions(of: memory, at: point, in: registry, linksWeakly: thread.linksWeakly, thread.resolution)
+    try thread.inside(frame) { () throws(InjectionError) in
+      let point = point(of: type)
+      do { try make(Resolver(point: point, registry: registry)) } catch {
+        throw InjectionError.wrapping(error, thrownBy: step(type))
+      }
+      if record.hasCompletions {
+        record.enqueueCompletions(
+          of: memory, at: point, in: registry, linksWeakly: thread.linksWeakly, thread.resolution)
+      }
     }
   }
 

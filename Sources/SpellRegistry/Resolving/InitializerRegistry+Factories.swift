@@ -34,14 +34,11 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Bool {
     let request = Request(type, named: name.map { RequestedName($0) })
     let thread = CurrentThread.current
-    var isFound = true
-    try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      switch try putValue(memory, request, on: thread) {
-      case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
-      case .nothing: isFound = false
-      }
+    return try thread.resolving(memory, of: type) { () throws(InjectionError) in
+      guard case .value(let record) = try putValue(memory, request, on: thread) else { return false }
+      if let record { callHooks(memory, of: record, at: request.point) }
+      return true
     }
-    return isFound
   }
 
   /// Returns a value from a factory of the type that an Optional type wraps, or nil if there is no such factory.

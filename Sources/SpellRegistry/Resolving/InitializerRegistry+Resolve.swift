@@ -97,6 +97,7 @@ extension InitializerRegistry {
     try thread.resolving { () throws(InjectionError) in
       // The frame makes the requests in `body` parts of the resolution, and leaves the current registry as it is.
       try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
+      return false
     }
   }
 
@@ -107,22 +108,21 @@ extension InitializerRegistry {
   @discardableResult func resolve(
     _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
-    var isResolved = true
     let thread = CurrentThread.current
-    try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
+    return try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let result =
         if let match {
           try putScopedValue(memory, request, match.record, of: Borrowed(match.owner), on: thread)
         } else { try putValue(memory, request, on: thread) }
       switch result {
       case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
-      case .nothing where match != nil: isResolved = false
+      case .nothing where match != nil: return false
       case .nothing(let optional):
         guard let optional else { throw missing(request) }
         optional.putNil(in: memory)
       }
+      return true
     }
-    return isResolved
   }
 
   /// The result of putting a value in memory.
@@ -278,15 +278,15 @@ extension InitializerRegistry {
     if let obstacle = thread.obstacle(to: frame) {
       throw thread.error(obstacle, to: frame, at: request.step(record))
     }
-    thread.fields.frames.append(frame)
-    defer { thread.fields.frames.removeLast() }
-    do {
-      try record.initializer.body(memory, request, self)
+    try thread.inside(frame) { () throws(InjectionError) in
+      do { try record.initializer.body(memory, request, self) } catch {
+        throw InjectionError.wrapping(error, thrownBy: request.step(record))
+      }
       if record.hasCompletions {
         record.enqueueCompletions(
           of: memory, at: request.point, in: self, linksWeakly: thread.linksWeakly, thread.resolution)
       }
-    } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
+    }
   }
 }
 

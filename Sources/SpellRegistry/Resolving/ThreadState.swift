@@ -76,11 +76,16 @@ extension CurrentThread {
     frame.registry = registry.map { Borrowed($0) }
     frame.linksWeakly = linksWeakly
     frame.run = run.map { Borrowed($0) }
+    defer { withExtendedLifetime((registry, run)) {} }
+    return try inside(frame, body)
+  }
+
+  /// Runs `body` inside a frame, whose objects the caller keeps alive until this call returns.
+  @inline(__always) func inside<Result, Failure>(
+    _ frame: Frame, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     fields.frames.append(frame)
-    defer {
-      fields.frames.removeLast()
-      withExtendedLifetime((registry, run)) {}
-    }
+    defer { fields.frames.removeLast() }
     return try body()
   }
 
@@ -119,26 +124,33 @@ extension CurrentThread {
 
   /// Runs one request, as a new resolution or as part of the one in progress.
   ///
-  /// - Parameter memory: The memory in which `body` puts a value, which is destroyed if a completion throws.
-  @inline(__always) func resolving(
-    _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Void
-  ) throws(InjectionError) {
+  /// - Parameters:
+  ///   - memory: The memory for a value of the type; the value is destroyed if a completion throws.
+  ///   - body: Returns whether it has put a value in memory.
+  @discardableResult @inline(__always) func resolving(
+    _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
+  ) throws(InjectionError) -> Bool {
     let isPart = !isIdle
-    do throws(InjectionError) { try body() } catch {
+    let isPut: Bool
+    do throws(InjectionError) { isPut = try body() } catch {
       if !isPart { try? endResolution() }
       throw error
     }
-    if isPart || fields.resolution == nil { return }
+    if isPart || fields.resolution == nil { return isPut }
     do throws(InjectionError) { try endResolution() } catch {
-      memory?.destroy(type)
+      if isPut { memory?.destroy(type) }
       throw error
     }
+    return isPut
   }
 
   /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
   func callingHooks(_ body: () -> Void) {
     // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
-    try? resolving { () throws(InjectionError) in with(registry, linksWeakly: innermostLinksWeakly, body) }
+    _ = try? resolving { () throws(InjectionError) in
+      with(registry, linksWeakly: innermostLinksWeakly, body)
+      return false
+    }
   }
 
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
