@@ -105,6 +105,6 @@
   }
 }
 
-// `@unchecked Sendable`: the memory belongs to one table, which is never copied. A registry's lock, `table`, guards its
-// tables and so their memory.
+// `@unchecked Sendable`: the memory belongs to one table, which can't be copied. So the compiler's checks of access to the
+// table are checks of access to its memory.
 extension AddressTable: @unchecked Sendable where Value: Sendable & ~Copyable {}
