@@ -243,16 +243,29 @@ import Testing
   func encodedDefaults() throws {
     struct Theme: Codable, Equatable { var name = "light" }
     let domain: [String: Any] = ["volume": 7, "theme": try JSONEncoder().encode(Theme(name: "dark"))]
-    let file = URL.temporaryDirectory.appending(path: "\(UUID().uuidString).plist")
-    defer { try? FileManager.default.removeItem(at: file) }
     let store = MemoryPreferenceStore()
     registry.register(.instance(store as any PreferenceStore))
 
-    let list = try PropertyListSerialization.data(
-      fromPropertyList: domain, format: .binary, options: 0)
-    try list.write(to: file)
-    try store.migrate(to: 1) { _, changes in
-      try changes.import(from: file, skippingInvalid: true)
+    func takeOver(
+      _ domain: [String: Any], into store: some PreferenceStore
+    ) throws {
+      try store.migrate(to: 1) { _, changes in
+        let file = URL.temporaryDirectory
+          .appending(path: "\(UUID()).plist")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try PropertyListSerialization.data(
+          fromPropertyList: domain, format: .binary, options: 0
+        ).write(to: file)
+        try changes.import(from: file, skippingInvalid: true)
+      }
+    }
+    try takeOver(domain, into: store)
+    try takeOver(["volume": 8], into: store)
+    _ = { () throws in
+      let app = Bundle.main.bundleIdentifier ?? "player"
+      if let domain = UserDefaults.standard.persistentDomain(forName: app) {
+        try takeOver(domain, into: FilePreferenceStore.standard)
+      }
     }
 
     final class Settings {
