@@ -259,9 +259,11 @@ extension InitializerRegistry {
     propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
+    switch record.initializer.kind {
+    case .closure, .factory: break
     // An instance already exists and has no dependencies, so it needs no frame.
-    if record.isInstance, (try? record.initializer.body(memory, request, self)) != nil { return }
-    if record.isAsync {
+    case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
+    case .async:
       let run = thread.fields.frames.last { $0.run != nil }?.run?.object ?? .ofThisTask
       if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)
