@@ -57,6 +57,8 @@ struct Replica: Sendable {
       removals = [:]
       (revision, newest) = (.none, .none)
     }
+    // The copy already has every change up to a newer revision, and may have forgotten the removals before that.
+    if read < revision { return [] }
     for key in entries.filter({ $0.value.modified <= read }).keys { entries[key] = nil }
     for value in values where isNews(value.entry.modified, of: value.key) { entries[value.key] = value.entry }
     advance(to: read)
@@ -70,7 +72,9 @@ struct Replica: Sendable {
     let modified = entry?.modified ?? read
     // The answer to the store's own change doesn't have the revision in which the key was created.
     if let entry, entry.modified == old?.modified { entries[key]?.created = entry.created }
-    guard isNews(modified, of: key) else { return false }
+    // A key that is neither here nor among the removals had no value at `revision`.
+    let isUnknown = old == nil && removals[key] == nil
+    guard isNews(modified, of: key), !isUnknown || modified > revision else { return false }
     entries[key] = entry
     removals[key] = entry == nil && modified > revision ? modified : nil
     return old?.json != entry?.json

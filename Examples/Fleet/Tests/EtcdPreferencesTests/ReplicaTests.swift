@@ -38,6 +38,20 @@ import Testing
     #expect(values(replica) == ["a": "3", "c": "1"])
   }
 
+  @Test("don't come back by a late answer after their removal")
+  func lateAnswer() {
+    var replica = Replica()
+    for change in history { _ = apply(change, to: &replica) }
+    replica.advance(to: Revision(8))
+    let removed = Replica.Entry(json: "1", created: Revision(3), modified: Revision(3))
+    let changed = replica.load(
+      [(key: "b", entry: removed)], ResponseHeader(clusterId: "1", revision: Revision(4)), knownBefore: .none)
+    #expect(changed.isEmpty)
+    let isApplied = replica.apply(removed, to: "b", at: Revision(4))
+    #expect(!isApplied)
+    #expect(values(replica) == ["a": "3", "c": "1"])
+  }
+
   @Test("are replaced by a read of all that is later, which tells what is another now")
   func readFromLater() {
     var replica = Replica()
