@@ -53,8 +53,8 @@ public struct LaunchReport: Sendable {
     public let errors: [any Error]
     /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
     ///
-    /// For a member of a group, the list includes the last step that the group waited for, and for a deferred step, the
-    /// last step of the launch, if that step ended after all others in the list.
+    /// The list of a member of a group also has the last step that the group waited for. The list of a deferred step
+    /// also has the last step of the launch. Each is left out if it ended before another step of the list.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool

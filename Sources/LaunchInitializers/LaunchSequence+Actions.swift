@@ -257,7 +257,7 @@ extension LaunchSequence {
     if !isWanted { registration.unregister() }
   }
 
-  /// Withdraws the services that some attempts of a step registered, in reverse order.
+  /// Withdraws, in reverse order, the services that a step's unwanted attempts registered.
   ///
   /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {

@@ -118,7 +118,7 @@
   @available(*, unavailable, message: "A preference that is not Optional needs a default: '@Preference var name = 5'.")
   public init(_ key: String, store: (any PreferenceStore)? = nil) { fatalError() }
 
-  /// Creates a plain constant, read and set through ``value``.
+  /// Creates a plain constant such as `let volume = Preference("volume", default: 5)`, read and set through ``value``.
   ///
   /// - Parameters:
   ///   - key: The key in the store.
@@ -176,9 +176,9 @@
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
-// In the type's body, the compiler would call this initializer for each property without a default, and refuse those
-// that the initializer of the enclosing object assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`. For
-// an Optional, it calls `init(wrappedValue:)` with nil, which for this must not have a variadic parameter.
+// The initializer isn't in the type's body. There, the compiler would call it for each property without a default, even
+// for one that the initializer of its class assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`.
+// For an Optional, the compiler calls `init(wrappedValue:)` with nil, but only if that has no variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {

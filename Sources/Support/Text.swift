@@ -110,7 +110,9 @@ package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
 
 extension String {
   /// The text with escapes such as `\u{1b}` for control characters, line breaks, and marks that change the direction of
-  /// writing, so that an ID or an error can't move the cursor, set a title or forge a line of the log.
+  /// writing.
+  ///
+  /// So an ID or an error can't move the cursor, set a title or forge a line of the log.
   package var escaped: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in

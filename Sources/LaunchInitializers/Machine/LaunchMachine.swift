@@ -193,7 +193,7 @@ struct LaunchMachine: Sendable {
         shutDown(step)
       } else {
         beginAttempt(step, purpose)
-        // Numbers continue across passes, because an attempt that an earlier pass abandoned may still end.
+        // Attempts are numbered across passes, because an attempt that an earlier pass abandoned may still end.
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
         start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
@@ -201,7 +201,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Returns whether another step may run; deferred steps and steps at the foreground share the maximum number.
+  /// Returns whether another step may run; deferred steps and steps at the foreground share one maximum.
   private func hasRoom(for purpose: Purpose) -> Bool {
     let running =
       purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running

@@ -150,7 +150,9 @@ extension PreferencesFile {
     }
   }
 
-  /// Returns the changes since the old values: each one, if a reader wants it and the file begins with the old values.
+  /// Returns the changes since the old values.
+  ///
+  /// If a reader wants each change, and the file begins with the old values, no change is merged with a later one.
   private func changes(to new: ValueTable, since old: ValueTable, in file: [UInt8]) -> [PreferenceChange] {
     guard wasCarriedOver, ownHub.hasRecordReaders else { return new.changes(since: old) }
     let carriedOver = PreferencesFile.compacted(old)

@@ -135,7 +135,7 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// Returns the key as the file spells it, with the text of its value; nil if the key has no value.
+  /// Returns the key and the text of its value, both as the file has them; nil if the key has no value.
   func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {

@@ -59,8 +59,10 @@ struct LineParser {
     }
   }
 
-  /// Reads a file without a valid first line, which is a preferences file if another line has a valid checksum, if one
-  /// bit of the first line is wrong, or if all lines are JSON objects, as a person may have begun the file.
+  /// Reads a file without a valid first line.
+  ///
+  /// It is a preferences file if another line has a valid checksum, if one bit of the first line is wrong, or if all
+  /// lines are JSON objects: a person may have written them.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || LineParser.isOneBitOff(bytes) || damage.isEmpty && !table.isEmpty {

@@ -16,7 +16,7 @@ internal import Support
 ///
 /// *Others.* A read returns what other processes, or a person, wrote up to 100 milliseconds before. The first read
 /// looks at the file again; from the second one, or the first read of a property, the file is watched. A store with
-/// `followsOthers: false` reads them at a write, at `reload()`, and while there is a listener to `changes()`. If the
+/// `followsOthers: false` reads such changes at a write, at `reload()`, and while `changes()` has a listener. If the
 /// file is deleted, the store is empty.
 ///
 /// *Waiting.* A write waits for transactions of other processes and threads, for `lockWaitLimit` at most, and then

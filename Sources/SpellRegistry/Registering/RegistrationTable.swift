@@ -59,8 +59,9 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var limited = AddressTable<Limited>()
   /// The instances that serve their supertypes.
   private var universal = Limited()
-  /// The number of instances in `universal` that are limited to a class of containers or to names that contain a text,
-  /// and so may win over a registration for exactly the type.
+  /// The number of instances in `universal` that may win over a registration for exactly the type.
+  ///
+  /// Such an instance is limited to a class of containers, or to names that contain a text.
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
   private var defaults = AddressTable<Entry>()

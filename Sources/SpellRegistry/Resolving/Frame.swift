@@ -18,7 +18,9 @@ struct Frame: BitwiseCopyable {
   /// The async run on whose behalf the requests in this frame are made.
   var run: Borrowed<AsyncRun>?
 
-  /// The origin of a request; a request inside another one for the same registration is a cycle if both origins match.
+  /// The origin of a request.
+  ///
+  /// A request inside another one for the same registration is a cycle if both have the same origin.
   struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?
