@@ -29,7 +29,8 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
   /// Whether a repaired file lacks bytes of the damaged one, so that a copy has to preserve them.
   ///
-  /// An edited line may as well be a damaged one, whose key is another one by accident: it hides another value then.
+  /// An edited line counts, because its checksum can't tell it from a damaged line. If damage has changed the key of a
+  /// line, the line hides the value of another key.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
 
   /// Whether the first line is missing because the file was begun by hand, which isn't damage, and all else is sound.

@@ -86,7 +86,7 @@ public struct PreferenceTransaction: ~Copyable {
   /// Has the store erase the former value of the key, if the transaction replaces or removes it.
   package mutating func eraseFormerValue(ofKey key: String) { erasedKeys.insert(key) }
 
-  /// Whether a value is replaced or removed whose key is ``PreferenceKey/erasing``.
+  /// Whether the transaction replaces or removes the value of a key that is ``PreferenceKey/erasing``.
   ///
   /// A store that implements `transaction` itself calls its `compact()` after it has written the changes.
   public var erasesValues: Bool {

@@ -17,7 +17,7 @@ struct Wiring {
   let rootCount: Int
   /// The needs of each registration, in the order of `providers`.
   private(set) var needs: [[Need]] = []
-  /// The recorded needs of each registration, in the order of `providers`; empty if the initializer excludes them.
+  /// The recorded needs of each registration, in the order of `providers`; empty unless recorded requests are included.
   private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:

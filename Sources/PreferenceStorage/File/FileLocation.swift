@@ -118,7 +118,7 @@ extension FileLocation {
       let status = try system.status(atPath: path)
       let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.group == status.user)
       if !isPrivate, path == folder || status.mode & 0o1000 == 0 {
-        // The rights of a folder that all users share, as /tmp, are to stay.
+        // A folder that all users share, such as /tmp, has to keep its rights.
         let remedy =
           status.mode & 0o1000 != 0
           ? "choose a folder of your own in it"

@@ -52,8 +52,10 @@ extension PreferencesFile {
     return true
   }
 
-  /// Compares the end of the locked file, or all of a short one, with what is known, and reads the whole file if they
-  /// differ: a program that ignores the lock may have edited the file in place, without another length.
+  /// Compares the end of the locked file, or all of a short one, with the known part, and reads the whole file if they
+  /// differ.
+  ///
+  /// A program that ignores the lock may have edited the file in place, and left its length as it was.
   func confirm() throws(PreferenceError) {
     guard let descriptor, let known, known.length > 0 else {
       try look(isLocked: true)

@@ -35,7 +35,7 @@ final class PreferencesFile: @unchecked Sendable {
   private let watch = Lock<FileWatch?>(nil)
   /// Whether changes by other processes are to be read as they happen, even without a listener.
   private let isToBeFollowed = Atomic(false)
-  /// Whether they are: the file is watched, and was read after the watch had begun.
+  /// Whether changes are read as they happen: the file is watched, and was read after the watch had begun.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 

@@ -7,8 +7,8 @@
 extension JSONText {
   /// Creates the text of a value to set; nil if the value is nil.
   ///
-  /// - Throws: `.invalidKey` if it is empty or too long; `.invalidValue` if the value can't be encoded, or if it isn't
-  ///   nil but is encoded as `null`, which would be read as no value.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded, or if it
+  ///   isn't nil but is encoded as `null`, which would be read as no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     do { self = try JSONText(encoding: value) } catch {

@@ -31,7 +31,8 @@ package final class RegistrationRecord: Sendable {
     case graph
     /// For all requests.
     case shared(KeptValue)
-    /// By the factory that the initializer makes; the kept value, if its scope keeps one, is its ``FactoryValues``.
+    /// By the factory that the initializer makes: the kept value is the factory's ``FactoryValues``; nil if the
+    /// factory's scope keeps none.
     case factory(KeptValue?)
   }
 

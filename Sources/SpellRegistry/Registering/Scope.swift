@@ -8,8 +8,8 @@
 /// | ``weak`` | the registration, for as long as something else holds the value |
 /// | ``cached(in:)`` | the registration, until the cache is reset |
 ///
-/// Every scope except ``unique`` may give one value to several threads, so it exists only for `Sendable` types: with
-/// another type, the registration doesn't compile.
+/// Every scope in the table except ``unique`` may give one value to several threads, so it exists only for `Sendable`
+/// types: with another type, the registration doesn't compile. The scope ``unsafeGraph`` exists for any type.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
   var expiry: Duration?
