@@ -12,30 +12,32 @@ internal import Synchronization
 /// registry.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
-/// A value is JSON text under the prefix and the preference's key, so `etcdctl put /shop/settings/greeting '"hello"'` sets one.
+/// A value is JSON text under the prefix and the preference's key, so `etcdctl put /shop/settings/greeting '"hello"'`
+/// sets one.
 ///
-/// *When the work happens.* Making the store asks etcd for all values, once. Reading is from memory. A write is one request, and
-/// has been agreed on by the cluster's majority when it returns. It blocks its thread, and needs no other one of the program's. What
-/// other machines write is there as soon as etcd's watch tells it, some milliseconds later.
+/// *When the work happens.* Creating the store reads all values from etcd, once. Later reads are from memory. A write
+/// is one request. When it returns, the cluster's majority has the change. It blocks its thread, and no other thread of
+/// the program. A change by another machine arrives by etcd's watch, some milliseconds later.
 ///
-/// *Transactions.* A transaction's body reads the values that are here, and its changes are made if no other client has changed any
-/// value that it has read. Otherwise the body runs again on the values of now, so it should do nothing but read and change
-/// values. Nothing is lost, and nothing is done twice, also if an answer is.
+/// *Transactions.* A transaction's body reads the values in memory, and its changes are made if no other client has
+/// changed any value that it has read. Otherwise, the body runs again on the current values, so it should do nothing
+/// but read and change values. No change is lost or made twice, even if etcd's answer is lost.
 ///
-/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so,
-/// and so does an error in `errors`. Writes throw. If the answer to a write was lost, the error says that the change may have been
-/// made. The store tries to reach etcd again for as long as it lives, every five seconds at least, and then tells what has changed.
+/// *While etcd is unavailable.* Reads return the last known values, or those of the snapshot if the program was started
+/// meanwhile. `state` and an error in `errors` have the reason. Writes throw. If the answer to a write was lost, the
+/// error says that the change may have been made. The store tries to reach etcd at least every five seconds, and then
+/// reports what has changed.
 ///
-/// *Limits.* One transaction changes 127 keys at most, unless etcd is set otherwise, or removes all. All values are in memory. Keys that
-/// one transaction creates are sorted by themselves, not by first writing.
+/// *Limits.* One transaction changes at most 127 keys, unless etcd has another limit, or removes all. All values are in
+/// memory. Keys that one transaction creates are in alphabetical order, and not in the order in which it wrote them.
 public final class EtcdPreferenceStore: CustomPreferenceStore {
   private let connection: EtcdConnection
   private let follower: Follower
 
   /// Opens a store for the keys in etcd that begin with a prefix.
   ///
-  /// If etcd isn't available, the store has the values of the snapshot, and `state` has the reason. If etcd is available and
-  /// the snapshot can't be read, the snapshot is moved away, and `snapshotFailure` has the reason.
+  /// If etcd isn't available, the store has the values of the snapshot, and `state` has the reason. If etcd is
+  /// available and the snapshot can't be read, the snapshot is moved away, and `snapshotFailure` has the reason.
   ///
   /// - Parameters:
   ///   - cluster: The addresses of etcd.
@@ -72,8 +74,8 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
   /// The state of the store: whether its values are etcd's current values, and whether etcd accepts changes.
   public var state: EtcdState { connection.values.state }
 
-  /// The reason why the snapshot couldn't be read when the store was opened, with the file's new place; nil if it could be
-  /// read.
+  /// The reason why the snapshot couldn't be read when the store was opened, with the file's new place; nil if it could
+  /// be read.
   public var snapshotFailure: PreferenceError? { connection.values.snapshotFailure }
 
   /// The hub, with the queue of this process's writers and the listeners.
@@ -170,8 +172,8 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// The errors that couldn't be thrown to a caller.
   ///
-  /// The first elements are the reason why the snapshot was moved away, if it was, and the reason why etcd isn't available, if
-  /// it isn't.
+  /// The first elements are the reason why the snapshot was moved away, if it was, and the reason why etcd isn't
+  /// available, if it isn't.
   public var errors: AsyncStream<PreferenceError> { connection.values.errors }
 }
 

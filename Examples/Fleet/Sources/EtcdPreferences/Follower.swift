@@ -6,8 +6,9 @@ internal import Synchronization
 
 /// A thread that reads all values from etcd, watches their changes, and begins again when the watch ends.
 ///
-/// A watch ends with its connection, with the leader of its member, or if the revision with which it begins has been compacted.
-/// The thread then reads all values again, so it misses no change, and notices that a cluster was restored from a backup.
+/// A watch ends with its connection, with the leader of its member, or if the revision with which it begins has been
+/// compacted. The thread then reads all values again, so it misses no change, and notices that a cluster was restored
+/// from a backup.
 final class Follower: Sendable {
   private struct Course: Sendable {
     var isOver = false
@@ -119,8 +120,9 @@ final class Follower: Sendable {
 
   /// Returns the watch to continue with after a silence; nil if all values have to be read again.
   ///
-  /// A connection may be dead although it never ended. If etcd has newer changes, they are other stores' or were missed. A new
-  /// watch that begins after the last known change shows which, including removals, which a comparison of values couldn't show.
+  /// A connection may be dead although it never ended. If etcd has newer changes, they are to keys of other stores, or
+  /// were missed. A new watch from the last known change on reports those that were missed, and also removals, which a
+  /// comparison of values can't show.
   private func successor(of watch: WatchStream) -> WatchStream? {
     let end = NIODeadline.now() + TimeAmount(answerLimit)
     let seen = connection.values.replica.revision
