@@ -23,7 +23,7 @@
   /// The view is updated when an `@Observable` value that its `body` read changes, or when an `ObservableObject` will
   /// change. `$model.name` is a binding to a property of either.
   ///
-  /// *Which registry*: The one that an enclosing view or scene was given with `registry(_:)`.
+  /// *Which registry*: The registry that an enclosing view or scene was given with `registry(_:)`.
   /// Without one, the registry that was current when the view's value was created. The value of a view that is in
   /// place stays when the registry of the environment changes.
   ///

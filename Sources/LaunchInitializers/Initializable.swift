@@ -33,7 +33,7 @@ public protocol Initializable: LaunchStepConvertible {
   ///
   /// Does nothing by default.
   ///
-  /// - Throws: An error, which the report of the shut-down shows; the other steps are shut down all the same.
+  /// - Throws: An error, which the report of the shutdown shows; the other steps are shut down all the same.
   func shutDown() async throws
 }
 

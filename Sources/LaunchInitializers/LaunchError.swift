@@ -8,14 +8,14 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let id: String?
   /// The first error that the step or its service threw; nil if there is none, as after a timeout.
   public let underlying: (any Error)?
-  /// All errors of the steps' attempts, rollbacks, services and shut-downs, in order.
+  /// All errors of the steps' attempts, rollbacks, services and shutdowns, in order.
   ///
-  /// If the sequence cancelled the work of a step, its `CancellationError`, or an `InjectionError` of the code
+  /// If the sequence canceled the work of a step, its `CancellationError`, or an `InjectionError` of the code
   /// `.cancelled`, is left out. Of more than a hundred errors, the list has the first fifty and the latest fifty.
   public let errors: [any Error]
   /// The report of the launch; nil if the error ended only a call, and not the launch.
   public let report: LaunchReport?
-  /// The report of the shut-down of the completed steps; nil if ``report`` is nil.
+  /// The report of the shutdown of the completed steps; nil if ``report`` is nil.
   public let rollback: LaunchReport?
   /// A text with the step's ID and the problem; control characters are escaped.
   public let description: String
@@ -60,7 +60,7 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     public static let serviceFailed = Code(description: "serviceFailed")
     /// A step called the launch that it is part of.
     public static let reentered = Code(description: "reentered")
-    /// The task that awaited the launch was cancelled.
+    /// The task that awaited the launch was canceled.
     public static let cancelled = Code(description: "cancelled")
     /// The sequence was shut down before or during its launch, or before this call.
     public static let shutDown = Code(description: "shutDown")

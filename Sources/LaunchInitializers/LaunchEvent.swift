@@ -8,7 +8,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case launch, foreground
     /// The deferred steps run, after the launch.
     case deferred
-    /// Services run, from the launch to the shut-down.
+    /// Services run, from the launch to the shutdown.
     case running
     /// The completed steps are shut down, at the end or after a failed launch.
     case shutDown
@@ -30,7 +30,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case serviceRestarting(after: Duration)
     /// The step's service ended and won't run again. The event has a message if the service failed or was abandoned.
     case serviceEnded
-    /// A signal arrived, and the shut-down begins after this time.
+    /// A signal arrived, and the shutdown begins after this time.
     case draining(Duration)
     /// No step has begun or ended for ten seconds, while these steps were under way.
     case waiting(for: [String])
@@ -44,7 +44,7 @@ public struct LaunchEvent: Sendable, Hashable {
   public let id: String?
   /// The time of the event, since the phase began; for deferred steps and services, since the launch began.
   public let time: Duration
-  /// The reason for a failure, a skipped step, a retry or a shut-down, or another note; nil if there is none.
+  /// The reason for a failure, a skipped step, a retry or a shutdown, or another note; nil if there is none.
   public let message: String?
 }
 
@@ -71,7 +71,7 @@ extension LaunchEvent: CustomStringConvertible {
   }
 
   /// Returns whether the log gets a line about such an event: a failed step, a service that failed or restarts, a
-  /// shut-down or the drain before it, or a long wait.
+  /// shutdown or the drain before it, or a long wait.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown

@@ -10,7 +10,7 @@ final class LaunchLog: Sendable {
   ///
   /// Further lines are left out, and their number is written.
   static let capacity = 1_000
-  /// The longest time that an answer waits for the lines before it, in real time.
+  /// The longest time, in real time, that a caller's answer waits until the lines before it are written.
   static let patience = Duration.seconds(2)
 
   private enum Item {

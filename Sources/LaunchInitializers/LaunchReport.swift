@@ -1,8 +1,8 @@
 internal import Support
 
-/// A report of the steps of a launch, a return to the foreground, or a shut-down, whose beginning is time zero.
+/// A report of the steps of a launch, a return to the foreground, or a shutdown, whose beginning is time zero.
 public struct LaunchReport: Sendable {
-  /// The reports of the steps in the order of the plan, or in reverse order for a shut-down.
+  /// The reports of the steps in the order of the plan, or in reverse order for a shutdown.
   public let entries: [Entry]
 
   static let empty = LaunchReport(entries: [])
@@ -22,7 +22,7 @@ public struct LaunchReport: Sendable {
 
   /// The ways in which a step can end.
   public enum Outcome: String, Sendable, Hashable {
-    /// The step completed, or it failed: it threw an error, took too long, or was cancelled.
+    /// The step completed, or it failed: it threw an error, took too long, or was canceled.
     case completed, failed
     /// The step had nothing to set up, isn't for the current stage, or requires a step that didn't complete.
     case skipped
@@ -46,8 +46,8 @@ public struct LaunchReport: Sendable {
     public let attempts: Int
     /// The reason that the step failed or was skipped, or another note about the step; nil if there is none.
     public let message: String?
-    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shut-down, the
-    /// errors of the shut-down.
+    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shutdown, the
+    /// errors of the shutdown.
     ///
     /// Of more than a hundred errors, the list has the first fifty and the latest fifty.
     public let errors: [any Error]

@@ -174,7 +174,7 @@ extension LaunchSequence {
   private var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
   private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
 
-  /// Stores the task of a job under way, for its cancellation; cancels the task if the job is already cancelled.
+  /// Stores the task of a job under way, for its cancellation; cancels the task if the job is already canceled.
   private func keep(_ task: Task<Void, Never>, for job: Job) {
     let isCancelled = state.withLock { state in
       guard let known = state.machine.jobs[job] else { return false }
@@ -203,7 +203,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Records the end of a job, and returns its task if the task wasn't cancelled, so that another job can use the task.
+  /// Records the end of a job, and returns its task if the task wasn't canceled, so that another job can use the task.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in
@@ -259,7 +259,8 @@ extension LaunchSequence {
 
   /// Withdraws, in reverse order, the services that a step's unwanted attempts registered.
   ///
-  /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
+  /// A service stays in the list until it is withdrawn. So if the sequence ends on another thread, that thread
+  /// withdraws it, too.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
     for service in services.reversed() { service.withdraw() }

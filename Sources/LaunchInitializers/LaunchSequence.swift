@@ -30,9 +30,9 @@ public final class LaunchSequence: Sendable {
   /// - Parameters:
   ///   - configuration: The configuration that all steps get.
   ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
-  ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
+  ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
-  ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
+  ///   - log: A function that gets a line about each failed step or service, each restart, each shutdown that begins
   ///     and each long wait, in order, on the log's own thread. By default, the lines go to the standard error. Callers
   ///     get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for a
   ///     function that blocks; further lines are left out, and the function gets their number.
@@ -61,13 +61,13 @@ public final class LaunchSequence: Sendable {
   /// Runs the steps, and returns when all steps except the deferred ones have ended.
   ///
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
-  /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
+  /// registered in the registry that is current for the first caller. Canceling all callers cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
   /// ends the process. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has
   /// the error. The program has to call ``shutDown(within:)`` before it exits.
   ///
-  /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
+  /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service; by
   ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
   @discardableResult
   public func launch() async throws -> LaunchReport {
@@ -101,7 +101,7 @@ public final class LaunchSequence: Sendable {
 
   /// Whether the launch has completed and all services are ready, for a readiness probe.
   ///
-  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down. It stays
+  /// The value is false while a service restarts, and from the moment a signal or a call begins the shutdown. It stays
   /// true while the service of a deferred step begins.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
@@ -155,12 +155,12 @@ public final class LaunchSequence: Sendable {
 
   /// Shuts down the completed steps in reverse order, and prevents further steps from beginning.
   ///
-  /// Independent steps are shut down concurrently. If a launch is under way, its steps are cancelled, and ``launch()``
+  /// Independent steps are shut down concurrently. If a launch is under way, its steps are canceled, and ``launch()``
   /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
-  /// cancellation. Several calls share one shut-down and get the same report; the shortest limit applies. A call from
+  /// cancellation. Several calls share one shutdown and get the same report; the shortest limit applies. A call from
   /// one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
-  /// - Parameter limit: The time limit of the shut-down. When it is reached, everything under way is cancelled, and
+  /// - Parameter limit: The time limit of the shutdown. When it is reached, everything under way is canceled, and
   ///   nothing more begins.
   /// - Returns: A report of the steps in reverse order. A step that threw an error or was abandoned is reported as
   ///   failed, and a step that was not reached in time as not run.
@@ -175,7 +175,7 @@ public final class LaunchSequence: Sendable {
 
   /// Runs a server or tool from start to end: launches, waits for a signal, shuts down, and returns the exit code.
   ///
-  /// The first signal begins the shut-down, even during the launch, unless a failure, ``shutDown(within:)`` or the
+  /// The first signal begins the shutdown, even during the launch, unless a failure, ``shutDown(within:)`` or the
   /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
   /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
   /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a
@@ -185,8 +185,8 @@ public final class LaunchSequence: Sendable {
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
   ///   - drain: The time for which the program goes on after the signal. Meanwhile, ``isReady`` is false, so that load
   ///     balancers stop sending requests.
-  ///   - limit: The time limit of the shut-down; see ``shutDown(within:)``.
-  /// - Returns: The exit code: 0 if all went well; 1 if the launch, a service or a shut-down failed, with the reason in
+  ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
+  /// - Returns: The exit code: 0 if all went well; 1 if the launch, a service or a shutdown failed, with the reason in
   ///   ``failure`` or the log; 128 plus the signal's number, as in shells, if the signal came during the launch.
   /// - Precondition: Each of the signals is one that a program can handle, unlike SIGKILL.
   @discardableResult

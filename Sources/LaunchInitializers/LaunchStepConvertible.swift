@@ -60,9 +60,9 @@ extension LaunchStepConvertible {
     return launchStep.with { $0.policy = $0.policy.adding(policy) }
   }
 
-  /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is cancelled.
+  /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is canceled.
   ///
-  /// If a cancelled attempt still completes within the sequence's grace period, the step counts as completed, with a
+  /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
   /// note. An attempt that takes longer is abandoned: the step has failed and isn't retried, and what the attempt sets
   /// up later is shut down, before the steps that it waited for. In each run, a ``ReadyInitializer`` has the same time
   /// again to become ready. On the system's clocks, the time passes even while steps block every thread of the
@@ -74,11 +74,11 @@ extension LaunchStepConvertible {
     return launchStep.with { $0.timeout = duration }
   }
 
-  /// Limits the time of the step's shut-down, on the sequence's clock; a shut-down that takes longer is cancelled and,
+  /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled and,
   /// after the cancellation grace period, abandoned.
   ///
   /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. A service that
-  /// implements ``RunningInitializer/stop()`` and takes longer is cancelled, and the report shows its step as failed.
+  /// implements ``RunningInitializer/stop()`` and takes longer is canceled, and the report shows its step as failed.
   /// Without this modifier, the limit is the step's `.timeout`, or else ten seconds.
   ///
   /// - Precondition: The duration is more than zero.
@@ -90,7 +90,7 @@ extension LaunchStepConvertible {
   /// Sets a closure that undoes what the step did before it failed.
   ///
   /// The closure is called after each attempt that threw an error, before anything else follows. The closure isn't
-  /// cancelled with the attempt, and may take as long as a shut-down. If it throws, the report shows both errors.
+  /// canceled with the attempt, and may take as long as a shutdown. If it throws, the report shows both errors.
   ///
   /// - Precondition: The step isn't a group.
   public func onRollback(_ rollback: @escaping @Sendable () async throws -> Void) -> LaunchStep {
@@ -103,7 +103,7 @@ extension LaunchStepConvertible {
 
   /// Sets what the sequence does when the step's service ends by itself; by default, the sequence shuts down.
   ///
-  /// A restarted service that isn't ready within the step's timeout is cancelled, as if it had ended with an error.
+  /// A restarted service that isn't ready within the step's timeout is canceled, as if it had ended with an error.
   ///
   /// - Precondition: The step has a service, and the number of restarts, if any, is at least 1.
   public func onExit(_ policy: ExitPolicy) -> LaunchStep {

@@ -80,7 +80,7 @@ extension LaunchStep {
   /// - Parameters:
   ///   - id: The ID of the step.
   ///   - perform: A closure that sets something up, and returns the value that the other closures get.
-  ///   - run: A closure that runs a service until its task is cancelled; nil for a step without a service.
+  ///   - run: A closure that runs a service until its task is canceled; nil for a step without a service.
   ///   - shutDown: A closure that undoes what `perform` set up.
   public init<Value: Sendable>(
     _ id: String, perform: @escaping @Sendable (_ configuration: any Configurable) async throws -> Value,

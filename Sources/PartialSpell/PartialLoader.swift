@@ -40,8 +40,8 @@ public protocol PartialLoader: Sendable {
 ///
 /// For the resource "Theme", it looks for `Theme.json`, then for `Theme.plist`, in a folder or in a bundle. It uses a
 /// name that ends in `.json` or `.plist` as it is. Each load reads and decodes the first file that exists. Dates and
-/// data are decoded as `JSONDecoder` and `PropertyListDecoder` do by default. A name that leads out of the folder, such
-/// as `../secret`, is an error.
+/// data are decoded with the default strategies of `JSONDecoder` and `PropertyListDecoder`. A name that leads out of
+/// the folder, such as `../secret`, is an error.
 public struct DecodablePartialLoader: PartialLoader {
   /// A function that returns the location of a file, whether or not the file exists.
   private let locate: @Sendable (_ file: String) -> URL

@@ -126,7 +126,7 @@
       state.withLock { $0.demand += more }
     }
 
-    /// Waits until a value is demanded; returns false if the subscription was cancelled.
+    /// Waits until a value is demanded; returns false if the subscription was canceled.
     private func isDemanded() async -> Bool {
       await withCheckedContinuation { continuation in
         let isDue = state.withLock { state in

@@ -4,7 +4,7 @@ internal import PreferenceStorage
 ///
 /// Each iterator follows the changes after its first `next()`. No two consecutive values are equal. A slow reader may
 /// miss values, but gets the latest one. A value that can't be read appears as the default. The sequence ends when its
-/// task is cancelled. It doesn't poll, and an iterator leaves nothing behind when it is released.
+/// task is canceled. It doesn't poll, and an iterator leaves nothing behind when it is released.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
@@ -17,10 +17,10 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     fileprivate var changes: PreferenceChanges.Iterator?
     fileprivate var last: Value?
 
-    /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
+    /// Returns the present value at the first call, then the value after the next change; nil if the task is canceled.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
 
-    /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
+    /// Returns the present value at the first call, then the value after the next change; nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       if changes == nil { return begin() }
       while let keys = await changes?.next(isolation: actor) {

@@ -5,7 +5,7 @@ public import Synchronization
 /// An asynchronous sequence of the changes of a store: each element is the set of keys that changed since the last one.
 ///
 /// The first element has the changes since the call of `changes()`. A slow reader gets fewer and larger sets, but loses
-/// no change, and reads the latest values from the store. The sequence ends when its task is cancelled.
+/// no change, and reads the latest values from the store. The sequence ends when its task is canceled.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -42,10 +42,10 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
-    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is cancelled.
+    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
-    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is cancelled.
+    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
         let keys = Set(listener.fetch().compactMap(rename))

@@ -44,7 +44,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
 
-  /// The description.
+  /// The ``description``, for code that handles any `LocalizedError`.
   public var errorDescription: String? { description }
 
   /// Returns the error with the path of the file in which it happened, unless the error has a path already.

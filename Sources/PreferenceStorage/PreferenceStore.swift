@@ -77,15 +77,15 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Reads what others have written since the last read, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
-  /// Returns when everything written so far would survive a power cut, if the store's medium can ensure this.
+  /// Returns when everything written so far would survive a power failure, if the store's medium can ensure this.
   func synchronize() throws(PreferenceError)
 
   /// Erases what was removed or replaced from the store's medium, for instance a token after a sign-out.
   ///
   /// A store that keeps nothing but its values, as one in memory does, has nothing to do.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The store keeps its values, and what was replaced may
-  ///   remain.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The store keeps its values, and what was replaced
+  ///   may remain.
   func compact() throws(PreferenceError)
 }
 
@@ -232,7 +232,7 @@ extension PreferenceStore {
 public enum Durability: Sendable {
   /// The end of the process, even by `kill -9`: the kernel has the value. Costs four system calls.
   case written
-  /// A power cut, too: the value is on the disk. Costs a synchronization of the disk, 0.1 to 10 milliseconds.
+  /// A power failure, too: the value is on the disk. Costs a synchronization of the disk, 0.1 to 10 milliseconds.
   ///
   /// The store trusts the disk's answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and,
   /// if necessary, its folder. On a file system without `F_FULLFSYNC`, `fsync` leaves the value in the disk's cache.

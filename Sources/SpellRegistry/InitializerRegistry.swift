@@ -16,9 +16,9 @@ internal import Synchronization
 /// a tie the newest wins. A registration replaces an older one for exactly the same requests.
 ///
 /// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties
-/// of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the current registry is
-/// the one that has the registration, so a child's overrides never end up in shared values. For any other value, the
-/// current registry is the one that was asked. Objects made for a value of any scope but `.unique` don't keep their
+/// of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
+/// with the registration is current, so a child's overrides never end up in shared values. For any other value, the
+/// requested registry is current. Objects made for a value of any scope but `.unique` don't keep their
 /// registry alive; other objects do, with an exception in ``run(_:)``.
 ///
 /// Thread-safe: any thread may register and resolve at any time. Initializers and hooks run with no lock held.

@@ -72,7 +72,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock reaches a time.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is cancelled before then.
+  /// - Throws: `CancellationError`, at once, if the task is canceled before then.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }
@@ -94,7 +94,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock has advanced by a duration.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is cancelled before then.
+  /// - Throws: `CancellationError`, at once, if the task is canceled before then.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
     // The standard library's implementation leaves the caller's actor, which would change the order of waking.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
@@ -112,10 +112,10 @@ extension TestClock {
   /// The deadlines of the tasks that sleep on the clock, the earliest first.
   public var deadlines: [Instant] { sleep.withLock(\.deadlines) }
 
-  /// Waits until a number of tasks sleep on the clock; with 0, until all tasks have been woken or cancelled.
+  /// Waits until a number of tasks sleep on the clock; with 0, until all tasks have been woken or canceled.
   ///
   /// A wrong count fails the test: after `limit` of real time, an issue lists the deadlines of the sleeping tasks, and
-  /// the wait ends. It ends early if the waiting task is cancelled, for example by a time limit.
+  /// the wait ends. It ends early if the waiting task is canceled, for example by a time limit.
   ///
   /// - Parameters:
   ///   - count: The exact number of tasks.

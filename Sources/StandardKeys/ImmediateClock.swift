@@ -42,7 +42,7 @@ public final class ImmediateClock: Clock, Sendable {
 
   /// Sets the clock to a deadline, unless the deadline is past, and lets other tasks run.
   ///
-  /// - Throws: `CancellationError` if the task is cancelled.
+  /// - Throws: `CancellationError` if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     time.withLock { $0 = max($0, deadline) }

@@ -61,7 +61,7 @@ extension String {
 extension String {
   /// Returns the closest of the names, if this string may be a misspelling of it; the alphabetically first in a tie.
   ///
-  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of both
+  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of the two
   ///   strings.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)

@@ -30,7 +30,7 @@ import Testing
     #expect(journal.entries == ["run q", "-q", "-7"])
   }
 
-  @Test("an error of a shut-down is reported, and the other steps are shut down")
+  @Test("an error of a shutdown is reported, and the other steps are shut down")
   func shutDownFails() async throws {
     let (journal, log) = (Journal(), Journal())
     let launch = try LaunchSequence(log: { log.note($0) }) {

@@ -7,7 +7,7 @@ import Testing
 @Suite("Events", .timeLimit(.hang)) struct EventTests {
   let clock = TestClock()
 
-  @Test("a stream reports all events in order, between the beginning and end of each phase, until the shut-down")
+  @Test("a stream reports all events in order, between the beginning and end of each phase, until the shutdown")
   func order() async throws {
     let calls = Counter()
     let launch = try LaunchSequence(clock: clock) {
@@ -32,7 +32,7 @@ import Testing
     for await event in launch.events { Issue.record("\(event) after the end") }
   }
 
-  @Test("the log has a failure before the shut-down that follows from it, whichever threads report them")
+  @Test("the log has a failure before the shutdown that follows from it, whichever threads report them")
   func logOrder() async throws {
     for _ in 0..<50 {
       let (goOn, end, shutsDown, journal) = (AsyncLatch(), AsyncLatch(), Latch(), Journal())

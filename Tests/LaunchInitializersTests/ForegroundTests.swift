@@ -92,7 +92,7 @@ import Testing
     #expect(journal.entries == ["a", "launched", "a"])
   }
 
-  @Test("nothing runs at the foreground after a failed launch or a shut-down")
+  @Test("nothing runs at the foreground after a failed launch or a shutdown")
   func noLaunch() async throws {
     let failed = try LaunchSequence {
       note("a", journal, again: true)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Random plans", .timeLimit(.hang)) struct FuzzTests {
   private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
 
-  @Test("a random life with services, signals, failures and shut-downs is as the rules say")
+  @Test("a random life with services, signals, failures and shutdowns is as the rules say")
   func oracle() throws {
     var counts: [String: Int] = [:]
     var faults: [String] = []
@@ -45,7 +45,7 @@ import Testing
     #expect(pauses == [.seconds(10), .seconds(10), .seconds(10)])
   }
 
-  @Test("the shortest limit of a shut-down counts, and a later call can't put it off")
+  @Test("the shortest limit of a shutdown counts, and a later call can't put it off")
   func limits() throws {
     var machine = LaunchMachine(
       try LaunchPlan([Do { _ in }.id("a")], stage: .test), maxConcurrentSteps: 8, grace: .zero)
@@ -60,7 +60,7 @@ import Testing
     #expect(limits(.call(4, .shutDown(within: .milliseconds(500))), at: .seconds(1)) == [.milliseconds(1_500)])
   }
 
-  @Test("no rollback begins when the time limit of the shut-down is over")
+  @Test("no rollback begins when the time limit of the shutdown is over")
   func rollback() throws {
     let plan = try LaunchPlan([Do { _ in }.id("bad").onRollback {}], stage: .test)
     var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .seconds(60))

@@ -34,7 +34,7 @@ private struct Cache: Initializable {
     return launch
   }
 
-  @Test("the shut-down waits for the undoing of an abandoned attempt before it shuts down what that needs")
+  @Test("the shutdown waits for the undoing of an abandoned attempt before it shuts down what that needs")
   func order() async throws {
     let (mayOpen, isClosing, mayClose) = (AsyncLatch(), AsyncLatch(), AsyncLatch())
     let launch = try await launch(mayOpen) {
@@ -55,7 +55,7 @@ private struct Cache: Initializable {
     #expect(await running.value == 0)
   }
 
-  @Test("the exit code is 1 when the undoing of an abandoned attempt failed, before the shut-down or during it")
+  @Test("the exit code is 1 when the undoing of an abandoned attempt failed, before the shutdown or during it")
   func error() async throws {
     let (mayOpen, isClosed) = (AsyncLatch(), AsyncLatch())
     let launch = try await launch(mayOpen) {
@@ -67,7 +67,7 @@ private struct Cache: Initializable {
     let running = Task { await launch.run(on: []) }
     let report = await launch.shutDown()
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
-    #expect(report.entries[0].message == "the shut-down of its abandoned attempt failed: Broken(number: 3)")
+    #expect(report.entries[0].message == "the shutdown of its abandoned attempt failed: Broken(number: 3)")
     #expect(report.entries[0].errors.map { $0 as? Broken } == [Broken(number: 3)])
     #expect(await running.value == 1)
   }
@@ -87,7 +87,7 @@ private struct Cache: Initializable {
     #expect(entry.outcome == .failed)
     #expect(
       entry.message
-        == "the shut-down of its abandoned attempt ignored its cancellation for 1 s and was abandoned")
+        == "the shutdown of its abandoned attempt ignored its cancellation for 1 s and was abandoned")
     never.open()
   }
 }

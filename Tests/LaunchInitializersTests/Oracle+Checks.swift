@@ -73,7 +73,7 @@ extension Oracle {
     // If a step's turn had passed, the step ends again when its abandoned attempt has been undone.
     if !lateUndos.isEmpty { return }
     let shutDown = ReportOracle(plan: plan, times: shutDownTimes, outcomes: downOutcomes, isReversed: true)
-    for problem in shutDown.problems(of: machine.report(of: .shutDown)) { fault("the shut-down's report: \(problem)") }
+    for problem in shutDown.problems(of: machine.report(of: .shutDown)) { fault("the shutdown's report: \(problem)") }
   }
 
   mutating func checkExitCode() {

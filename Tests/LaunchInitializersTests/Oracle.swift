@@ -36,7 +36,7 @@ struct Oracle {
   var outcomes: [Int: LaunchReport.Outcome] = [:]
   var downOutcomes: [Int: LaunchReport.Outcome] = [:]
   var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
-  /// The times at which steps began and ended in the launch and in the shut-down, as the events say.
+  /// The times at which steps began and ended in the launch and in the shutdown, as the events say.
   var (launchTimes, shutDownTimes) = (ReportOracle.Times(), ReportOracle.Times())
   var answers: [Int: Int] = [:]
   var calls: Set<Int> = []
@@ -44,13 +44,13 @@ struct Oracle {
   /// The jobs that undo abandoned attempts while the sequence lives, with their times, and those that failed.
   var lateUndos: [Job: Duration] = [:]
   var failedUndos: Set<Job> = []
-  /// The times at which services were asked to end, and the services that can only be cancelled.
+  /// The times at which services were asked to end, and the services that can only be canceled.
   var asked: [Int: Duration] = [:]
   var cannotStop: Set<Int> = []
   /// The times at which runs of services began, and the runs that became ready.
   var runs: [Job: Duration] = [:]
   var readyRuns: Set<Job> = []
-  /// Whether a call set a time limit for the shut-down, the time at which the shut-down must be over, and whether it
+  /// Whether a call set a time limit for the shutdown, the time at which the shutdown must be over, and whether it
   /// is.
   var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
@@ -144,7 +144,7 @@ struct Oracle {
     }
   }
 
-  /// Lets a job begin, and decides how it will end unless it is cancelled.
+  /// Lets a job begin, and decides how it will end unless it is canceled.
   mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
     if let end = machine.began(job) { return give(.ended(job, end)) }
@@ -165,7 +165,7 @@ struct Oracle {
     if job.kind == .run, !plan.steps[index].saysReady || !chance(4) {
       happen(at: plan.steps[index].saysReady ? now + duration(0...80) : now, .input(.ready(job)))
     }
-    // Most services can only be cancelled; others end when they are asked to.
+    // Most services can only be canceled; others end when they are asked to.
     if job.kind == .stop {
       if !chance(3) { happen(at: now, .input(.cannotStop(job))) } else { endService(of: job.step, chance(6)) }
     }
@@ -229,7 +229,7 @@ struct Oracle {
       return
     }
     if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {
-      fault("\(job) starts in the shut-down")
+      fault("\(job) starts in the shutdown")
     }
     let atWork = machine.jobs.count { other, state in
       let isOfStep = other.kind == .setUp || other.kind == .shutDown || other.kind == .rollBack && !state.isLateUndo
@@ -252,7 +252,7 @@ struct Oracle {
   }
 
   /// Checks the reason for the cancellation of a service: it isn't ready in time, it doesn't end within its stop
-  /// timeout, it doesn't implement `stop()`, or the whole shut-down takes too long.
+  /// timeout, it doesn't implement `stop()`, or the whole shutdown takes too long.
   mutating func checkCancellation(of job: Job) {
     guard let index = steps[job.step], let begin = runs[job] else { return }
     if machine.phase != .closing {

@@ -202,7 +202,7 @@ private struct Server: ReadyInitializer {
   }
 
   @Test(
-    "the errors of a service that is stopped are in the report of the shut-down, even if the limit cuts its step off")
+    "the errors of a service that is stopped are in the report of the shutdown, even if the limit cuts its step off")
   func errors() async throws {
     let (isStopped, mayEnd) = (AsyncLatch(), AsyncLatch())
     let launch = try LaunchSequence(

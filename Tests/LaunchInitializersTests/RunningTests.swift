@@ -34,7 +34,7 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     try LaunchSequence(clock: clock, log: { _ in }, steps)
   }
 
-  @Test("a service begins after its setup, and is cancelled before its shut-down")
+  @Test("a service begins after its setup, and is cancelled before its shutdown")
   func life() async throws {
     let isRunning = AsyncLatch()
     let launch = try sequence {
@@ -182,7 +182,7 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("what a service throws while it is stopped is in the report of the shut-down, and the exit code is 1")
+  @Test("what a service throws while it is stopped is in the report of the shutdown, and the exit code is 1")
   func failsWhenStopped() async throws {
     let launch = try sequence {
       Service(journal: journal) {

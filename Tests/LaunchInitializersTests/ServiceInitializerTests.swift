@@ -61,7 +61,7 @@ import Testing
     do { return try InitializerRegistry.current.resolve(Database.self).path } catch { return nil }
   }
 
-  @Test("a service is withdrawn after its step's shut-down, which can still resolve it")
+  @Test("a service is withdrawn after its step's shutdown, which can still resolve it")
   func shutDown() async throws {
     struct Asking: ServiceInitializer {
       let journal: Journal

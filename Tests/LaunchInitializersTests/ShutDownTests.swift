@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Shut-down", .timeLimit(.hang)) struct ShutDownTests {
+@Suite("Shutdown", .timeLimit(.hang)) struct ShutDownTests {
   let journal = Journal()
 
   @Test("completed steps are shut down in reverse order, once for all callers")
@@ -79,7 +79,7 @@ import Testing
     #expect(await shutDown.value.warnings == ["slow (completed): took longer than its timeout of 3 s"])
   }
 
-  @Test("the limit of a shut-down cancels steps under way, and the others are reported as not run")
+  @Test("the limit of a shutdown cancels steps under way, and the others are reported as not run")
   func limit() async throws {
     let clock = TestClock()
     let launch = try LaunchSequence(clock: clock) {
@@ -111,7 +111,7 @@ import Testing
     #expect(journal.entries.isEmpty)
   }
 
-  @Test("a shut-down during the launch ends the launch, and shuts completed steps down")
+  @Test("a shutdown during the launch ends the launch, and shuts completed steps down")
   func during() async throws {
     let (clock, isRunning) = (TestClock(), AsyncLatch())
     let launch = try LaunchSequence(clock: clock) {
@@ -144,7 +144,7 @@ import Testing
     #expect(journal.entries == ["a", "-a"])
   }
 
-  @Test("a step that exceeds its timeout at the shut-down is left behind, and the others go on")
+  @Test("a step that exceeds its timeout at the shutdown is left behind, and the others go on")
   func timeout() async throws {
     let (clock, gate) = (TestClock(), Gate())
     let launch = try LaunchSequence(clock: clock) {
@@ -166,7 +166,7 @@ import Testing
     gate.open()
   }
 
-  @Test("a shut-down that races with a launch and a foreground pass leaves no step up")
+  @Test("a shutdown that races with a launch and a foreground pass leaves no step up")
   func race() async throws {
     for round in 0..<50 {
       let journal = Journal()

@@ -176,7 +176,7 @@
       }
     }
 
-    @Test("a first signal during a shut-down that something else began lets it go on")
+    @Test("a first signal during a shutdown that something else began lets it go on")
     func firstDuringShutDown() async {
       await #expect(processExitsWith: .exitCode(1)) {
         alarm(600)

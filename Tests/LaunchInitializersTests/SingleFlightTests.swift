@@ -153,7 +153,7 @@ import Testing
     let first = Task { try await launch.launch() }
     await isRunning.wait()
     let second = Task { try await launch.launch() }
-    // The first caller has to be waiting before the second one is cancelled. Otherwise, the second would be the last
+    // The first caller has to be waiting before the second one is canceled. Otherwise, the second would be the last
     // caller.
     second.cancel()
     let error = try await #require(throws: LaunchError.self) { try await second.value }

@@ -81,7 +81,7 @@ import Testing
     #expect(ends.contains("-latest"))
   }
 
-  @Test("a shut-down at any time ends the deferred steps")
+  @Test("a shutdown at any time ends the deferred steps")
   func deferredRace() async throws {
     for round in 0..<100 {
       let (up, down) = (Counter(), Counter())

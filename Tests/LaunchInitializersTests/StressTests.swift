@@ -71,7 +71,7 @@ import Testing
     #expect(attempts.value == 3 * count)
   }
 
-  @Test("each completed step is shut down once when a launch, foreground passes and a shut-down race")
+  @Test("each completed step is shut down once when a launch, foreground passes and a shutdown race")
   func race() async throws {
     try await Self.many(Self.isLong ? 20_000 : 200) { number in
       let (up, down, again) = (Counter(), Counter(), Counter())
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// A service that fails, or runs until it is cancelled, a few turns after it began.
+  /// A service that fails, or runs until it is canceled, a few turns after it began.
   private struct Service: RunningInitializer {
     let turns: Int
     let fails: Bool
@@ -183,7 +183,7 @@ import Testing
     #expect(lost.value == 0)
   }
 
-  @Test("no service runs after a shut-down that came at any instant around its start")
+  @Test("no service runs after a shutdown that came at any instant around its start")
   func shutDowns() async throws {
     let (left, count) = (Counter(), Self.isLong ? Self.lives : repetitions(debug: 500, release: 2_000))
     try await Self.many(count) { number in

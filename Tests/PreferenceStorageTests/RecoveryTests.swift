@@ -228,7 +228,7 @@ import Testing
     #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).keys == ["a"])
   }
 
-  @Test("a file of nothing but zeros, as a power cut can leave it, is an empty store")
+  @Test("a file of nothing but zeros, as a power failure can leave it, is an empty store")
   func zeros() throws {
     try Data(repeating: 0, count: 700).write(to: file)
     let store = try FilePreferenceStore(url: file)

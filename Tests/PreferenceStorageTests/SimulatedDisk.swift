@@ -107,7 +107,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   }
 
   /// Returns the disk after the power was cut.
-  func afterPowerCut(using random: inout SplitMix) -> SimulatedDisk {
+  func afterPowerFailure(using random: inout SplitMix) -> SimulatedDisk {
     let state = state.withLock { $0 }
     var names = state.syncedNames
     for change in state.pendingNames.prefix(Int(random.below(UInt64(state.pendingNames.count + 1)))) {

@@ -98,7 +98,7 @@ package final class AsyncLatch: Sendable {
     for continuation in ready { continuation.resume(returning: true) }
   }
 
-  /// Waits until the latch is open, even if the task is cancelled.
+  /// Waits until the latch is open, even if the task is canceled.
   ///
   /// If no task opens the latch, the test fails instead of hanging.
   ///
@@ -135,7 +135,7 @@ package final class AsyncLatch: Sendable {
   }
 }
 
-/// A place at which a task stops until the gate is opened, even if the task is cancelled.
+/// A place at which a task stops until the gate is opened, even if the task is canceled.
 package final class Gate: Sendable {
   private let isReached = AsyncLatch()
   private let isOpened = AsyncLatch()

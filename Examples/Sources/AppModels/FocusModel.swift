@@ -15,7 +15,7 @@ import Spellbook
     remaining.map { "\($0) min left" } ?? "Focus for \(minutes) min"
   }
 
-  /// Runs a session, until its end or until its task is cancelled.
+  /// Runs a session, until its end or until its task is canceled.
   func run() async {
     defer { remaining = nil }
     let length = minutes
@@ -25,7 +25,7 @@ import Spellbook
         try await clock.sleep(for: .seconds(60))
       }
     } catch {
-      // The task was cancelled, so the session doesn't count.
+      // The task was canceled, so the session doesn't count.
       return
     }
     if rings { chime.ring() }

@@ -44,7 +44,6 @@ package final class Editor {
     services.register(Clipboard(), named: "clipboard")
   }
 
-  /// Opens a document.
   package func open(_ name: String, text: String) throws -> Document { try openDocument(name, text) }
 
   /// The titles of all commands.

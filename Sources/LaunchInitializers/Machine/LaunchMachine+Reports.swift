@@ -103,7 +103,7 @@ extension LaunchMachine {
     }
   }
 
-  /// The reason for the shut-down, for the log.
+  /// The reason for the shutdown, for the log.
   var reason: String {
     switch cause {
     case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes.launch.steps[step].message ?? "")"

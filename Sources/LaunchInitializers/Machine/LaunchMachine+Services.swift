@@ -1,4 +1,4 @@
-// The services of the steps, and the shut-down of all steps.
+// The services of the steps, and the shutdown of all steps.
 
 extension LaunchMachine {
   // MARK: Running
@@ -85,10 +85,10 @@ extension LaunchMachine {
     "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
   }
 
-  /// Decides what follows when a service ended without being asked to.
+  /// Decides what follows when a service has ended without being asked to.
   ///
-  /// If the service wasn't ready yet, the step hasn't completed, so its failure policy may retry the step. Without a
-  /// retry, and once the service was ready, the exit policy decides.
+  /// If the service wasn't ready yet, the step hasn't completed, so its failure policy may retry the step. If
+  /// there is no retry, or if the service was already ready, the exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
     let isStarting = passes.launch.steps[step].phase == .readying
     let message = exit.isLate ? exit.reason : "its service \(exit.reason)"
@@ -235,7 +235,7 @@ extension LaunchMachine {
 
   /// Cancels a service that hasn't ended within its stop timeout.
   mutating func cutOff(_ job: Job) {
-    // A service that can only be cancelled was cancelled when it was asked to end.
+    // A service that can only be canceled was canceled when it was asked to end.
     if jobs[job]?.isCancelled == false {
       let timeout = plan.nodes[job.step].stopTimeout.text
       addShutDownProblem(
@@ -286,7 +286,7 @@ extension LaunchMachine {
     shutDownProblems[step, default: ShutDownProblems()].message.add(problem)
   }
 
-  /// Records the end of a step's shut-down.
+  /// Records the end of a step's shutdown.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
     actions.append(.withdrawAll(step, except: nil))
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
@@ -300,7 +300,7 @@ extension LaunchMachine {
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
   }
 
-  /// Cuts short a shut-down that takes too long: cancels everything under way, and lets nothing more begin.
+  /// Cuts short a shutdown that takes too long: cancels everything under way, and lets nothing more begin.
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit

@@ -129,9 +129,9 @@ extension LaunchMachine {
     }
   }
 
-  /// Records the end of a step without counting its attempt, if the attempt was cancelled before it began.
+  /// Records the end of a step without counting its attempt, if the attempt was canceled before it began.
   ///
-  /// - Returns: Whether the attempt was cancelled before it began.
+  /// - Returns: Whether the attempt was canceled before it began.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
     passes[job.purpose].running -= 1
@@ -178,7 +178,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Records an error of a job, or returns false if the error only says that the job was cancelled.
+  /// Records an error of a job, or returns false if the error only says that the job was canceled.
   mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
@@ -209,7 +209,7 @@ extension LaunchMachine {
 
   /// Begins to undo what an abandoned attempt did.
   ///
-  /// The shut-down waits for the undoing, unless the limit of the shut-down has been reached or the sequence is over.
+  /// The shutdown waits for the undoing, unless the limit of the shutdown has been reached or the sequence is over.
   private mutating func undoLate(_ job: Job) {
     if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
     passes.launch.steps[job.step].isUndone = true
@@ -229,7 +229,7 @@ extension LaunchMachine {
 
   private mutating func lateUndoEnded(_ job: Job, problem: String?) {
     if let problem {
-      let message = "the \(job.kind == .undo ? "shut-down" : "rollback") of its abandoned attempt \(problem)"
+      let message = "the \(job.kind == .undo ? "shutdown" : "rollback") of its abandoned attempt \(problem)"
       addShutDownProblem(message, of: job.step)
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
     }

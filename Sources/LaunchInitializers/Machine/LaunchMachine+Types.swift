@@ -13,7 +13,7 @@ extension LaunchMachine {
       case setUp, rollBack
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// The shut-down of the step, and the shut-down after an abandoned attempt that completed late.
+      /// The shutdown of the step, and the shutdown after an abandoned attempt that completed late.
       case shutDown, undo
     }
 
@@ -46,11 +46,11 @@ extension LaunchMachine {
     case readiness(Job)
     /// The end of the time in which a service has to end after a stop.
     case stop(Job)
-    /// The end of the time that a cancelled job has left.
+    /// The end of the time that a canceled job has left.
     case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
-    /// The end of the time that a shut-down may take, or of the drain before it.
+    /// The end of the time that a shutdown may take, or of the drain before it.
     case limit(Duration), drain
     /// A check whether a step has begun or ended in the last ten seconds.
     case watch
@@ -79,11 +79,11 @@ extension LaunchMachine {
 
   enum Input: Sendable {
     case call(Int, Call)
-    /// The task of a call was cancelled.
+    /// The task of a call was canceled.
     case cancelled(Int)
     case ended(Job, Result)
     case ready(Job)
-    /// The step doesn't implement `stop()`, so its service has to be cancelled.
+    /// The step doesn't implement `stop()`, so its service has to be canceled.
     case cannotStop(Job)
     case fired(Timer)
     /// A signal, and the number of its arrival in the process, because several calls may report one arrival.
@@ -112,7 +112,7 @@ extension LaunchMachine {
     case over
   }
 
-  /// The reason for a shut-down.
+  /// The reason for a shutdown.
   enum Cause: Sendable {
     /// A step or its service failed.
     case failed(Int, LaunchError.Code)
@@ -142,7 +142,7 @@ struct StepState: Sendable {
   var wasAbandoned = false
   /// Whether the step's service ignored its cancellation and may still be running.
   var isServiceLeft = false
-  /// Whether an abandoned attempt has ended, and its work is being undone or was undone, so that the shut-down reports
+  /// Whether an abandoned attempt has ended, and its work is being undone or was undone, so that the shutdown reports
   /// the step.
   var isUndone = false
   /// Whether reports leave the step out, because it had nothing to do.
@@ -165,7 +165,7 @@ struct ServiceState: Sendable {
   var (isReady, isStopping, isPausing) = (false, false, false)
 }
 
-/// The problems of a step's shut-down, which begin with those of its service and of its abandoned attempt.
+/// The problems of a step's shutdown, which begin with those of its service and of its abandoned attempt.
 struct ShutDownProblems: Sendable {
   var message: String?
   var errors = ErrorList()

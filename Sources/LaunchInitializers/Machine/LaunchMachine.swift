@@ -1,4 +1,4 @@
-/// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shut-down.
+/// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shutdown.
 ///
 /// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
 /// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing,
@@ -6,7 +6,7 @@
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
     case new, launching, launched
-    /// A signal arrived, and the shut-down begins when the drain ends.
+    /// A signal arrived, and the shutdown begins when the drain ends.
     case draining
     case closing, over
   }
@@ -27,17 +27,17 @@ struct LaunchMachine: Sendable {
   var calls: [Int: Call] = [:]
   /// The errors that were thrown, in order.
   var errors = ErrorList()
-  /// The reason for the shut-down, and whether the launch had succeeded before it.
+  /// The reason for the shutdown, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
   /// The error that ended the sequence; nil before the end, and if a call or a signal shut it down after the launch.
   var failure: LaunchError?
-  /// The problems of shut-downs, by step.
+  /// The problems of shutdowns, by step.
   var shutDownProblems: [Int: ShutDownProblems] = [:]
-  /// The time limit of the shut-down; nil until it is reached.
+  /// The time limit of the shutdown; nil until it is reached.
   var reachedLimit: Duration?
 
-  /// The pause between a signal and the shut-down, and the shortest limit that a call set for the shut-down.
+  /// The pause between a signal and the shutdown, and the shortest limit that a call set for the shutdown.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the number of the latest arrival.
   private(set) var (hasSignal, lastArrival) = (false, 0)
@@ -104,7 +104,7 @@ struct LaunchMachine: Sendable {
   private var isServing: Bool { phase == .launched || phase == .draining }
   /// The report of the launch; nil before the launch has completed, and if it failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-  /// Whether the launch has completed, no shut-down has begun, and all services of completed steps are ready.
+  /// Whether the launch has completed, no shutdown has begun, and all services of completed steps are ready.
   var isReady: Bool {
     phase == .launched && services.allSatisfy { $1.isReady || passes.launch.steps[$0].phase != .done }
   }
@@ -148,7 +148,7 @@ struct LaunchMachine: Sendable {
 
   private func ids(where isWanted: (Call) -> Bool) -> [Int] { calls.filter { isWanted($0.value) }.keys.sorted() }
 
-  /// Handles a cancelled call; a call of `run`, or the last call that waits for the launch, closes the sequence.
+  /// Handles a canceled call; a call of `run`, or the last call that waits for the launch, closes the sequence.
   private mutating func cancelCall(_ id: Int) {
     guard let call = calls[id] else { return }
     switch call {
@@ -310,14 +310,14 @@ struct LaunchMachine: Sendable {
     schedule(.watch, after: .seconds(10))
   }
 
-  /// The IDs of the steps for which the launch or the shut-down waits.
+  /// The IDs of the steps for which the launch or the shutdown waits.
   private var waitedFor: [String] {
     let steps = (passes.shutDown.isUnderWay ? passes.shutDown : passes.launch).steps
     let awaited = steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }
     return awaited.map { plan.nodes[$0].id }
   }
 
-  /// Begins to shut the sequence down, unless the shut-down has already begun.
+  /// Begins to shut the sequence down, unless the shutdown has already begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
     let limit = limit ?? .seconds(30)
@@ -328,7 +328,7 @@ struct LaunchMachine: Sendable {
     stopPasses()
   }
 
-  /// Shortens the limit of the shut-down, which counts from now if the shut-down has begun; ignores longer limits.
+  /// Shortens the limit of the shutdown, which counts from now if the shutdown has begun; ignores longer limits.
   private mutating func limitShutDown(to new: Duration) {
     if let limit, limit <= new { return }
     limit = new

@@ -37,7 +37,7 @@ struct LaunchPlan: Sendable {
     /// The step's timeout doesn't count, because the attempt has already exceeded it.
     var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
-    /// The time limit of the step's shut-down.
+    /// The time limit of the step's shutdown.
     var stopTimeout: Duration { declared?.stopTimeout ?? declared?.timeout ?? .seconds(10) }
   }
 

@@ -60,7 +60,7 @@ struct FileLocation: Sendable {
     throw SystemError.cycle
   }
 
-  /// Follows the links of a path as far as its folders exist.
+  /// Resolves the symbolic links in a path, up to its last existing folder.
   private mutating func followLinks(in system: FileSystem) throws(SystemError) {
     guard path.isAbsolute else { return }
     var (found, rest): (FilePath, [FilePath]) = ("/", path.names)

@@ -5,8 +5,9 @@ extension PreferencesFile {
 
   /// Writes the first line of an empty file.
   ///
-  /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power cut.
-  /// No value depends on the line yet, so a failure is only reported, and remembered for the next synchronization.
+  /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power
+  /// failure. No value depends on the line yet, so a failure is only reported, and remembered for the next
+  /// synchronization.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try asking(PreferenceError.writing) { () throws(SystemError) in try append(Line.header) }

@@ -283,7 +283,7 @@ extension PreferencesFile {
     descriptor.map { PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil) }
   }
 
-  /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
+  /// Synchronizes the file, and its folder if necessary, so that the values survive a power failure.
   ///
   /// A failed synchronization guarantees nothing, so all values are then written again.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
@@ -303,7 +303,7 @@ extension PreferencesFile {
     } catch {
       throw PreferenceError(
         error.code == .noSpace ? .noSpace : .unwritable,
-        "could not be synchronized, so the last changes may not survive a power cut, and they could not be"
+        "could not be synchronized, so the last changes may not survive a power failure, and they could not be"
           + " written again; look after the disk, then synchronize() again", path: name,
         underlying: error.underlying ?? cause)
     }

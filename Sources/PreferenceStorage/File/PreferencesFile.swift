@@ -4,9 +4,8 @@ import Synchronization
 /// A preferences file, opened once in this process and shared by all stores on its path: its values, and the part of
 /// the file that is known.
 ///
-/// `PreferencesFile+Writing.swift` has the steps of a write: wait for other threads, lock the file, compare it with memory,
-/// append, unlock.
-/// <doc:TheFile> lists the states in which a file can be, and what the store does in each.
+/// `PreferencesFile+Writing.swift` has the steps of a write: wait for other threads, lock the file, compare it with
+/// memory, append, unlock. <doc:TheFile> lists the states in which a file can be, and what the store does in each.
 ///
 /// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the
 /// hub's turn, whose atomic `owner` is exchanged acquiring and stored releasing.
@@ -56,7 +55,7 @@ final class PreferencesFile: @unchecked Sendable {
   var repairThreshold = Int.max
   /// Whether the file has a former value that should have been erased.
   var hasValueToErase = false
-  /// Whether the folder has to be synchronized so that the file's name survives a power cut.
+  /// Whether the folder has to be synchronized so that the file's name survives a power failure.
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
@@ -98,7 +97,7 @@ final class PreferencesFile: @unchecked Sendable {
   }
 
   var name: String { path.description }
-  /// Whether this process is a forked child of the one that opened the file.
+  /// Whether this process is a forked child of the process that opened the file.
   var isForked: Bool { forkCount != Fork.count }
   /// The hub of the file; in a forked child, a new one without listeners.
   var hub: PreferenceHub { isForked ? PreferenceHub() : ownHub }

@@ -121,7 +121,7 @@ struct LineParser {
     bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Returns whether the file is an incomplete first line, or only zeros, as a power cut can leave a new file.
+  /// Returns whether the file is an incomplete first line, or only zeros, as a power failure can leave a new file.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }

@@ -8,13 +8,13 @@ internal import Support
 /// A store in a file that loses no value to a crash of the program, to another process, or to a full disk.
 ///
 /// The file is text, with a line for each change, and a person can read it and append to it. Any number of stores,
-/// threads and processes can use it at once. Values survive the end of the process, and also a power cut if the file is
-/// synchronized: see ``Durability``. <doc:TheFile> describes what a store does in each state of the file.
+/// threads and processes can use it at once. Values survive the end of the process, and also a power failure if the
+/// file is synchronized: see ``Durability``. <doc:TheFile> describes what a store does in each state of the file.
 ///
 /// *When the work happens.* Opening a store reads the whole file. Values are read from memory, which the stores on one
-/// path share. A write takes one lock, one check whether the file has changed, and one `write`, for any number of keys.
+/// path share. A write of any number of keys takes one lock, one check for changes of the file, and one `write`.
 ///
-/// *Others.* A read returns what other processes, or a person, wrote up to 100 milliseconds before. The first read
+/// *Others.* A read may miss what other processes, or a person, wrote in the last 100 milliseconds. The first read
 /// looks at the file again; from the second one, or the first read of a property, the file is watched. A store with
 /// `followsOthers: false` reads such changes at a write, at `reload()`, and while `changes()` has a listener. If the
 /// file is deleted, the store is empty.
@@ -141,9 +141,10 @@ public final class FilePreferenceStore: ErrorReporter {
   /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. The values in memory don't change then.
   public func reload() throws(PreferenceError) { try file.reload() }
 
-  /// Returns when everything written so far, by any process, would survive a power cut.
+  /// Returns when everything written so far, by any process, would survive a power failure.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The last changes may not survive a power cut then.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The last changes may not survive a power failure
+  ///   then.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
   /// Replaces the file with a new one that has one line for each key, and nothing that was removed or replaced.

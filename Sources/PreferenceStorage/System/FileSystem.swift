@@ -69,7 +69,7 @@ package class FileSystem: @unchecked Sendable {
     _ = flock(file, LOCK_UN)
   }
 
-  /// Returns when the bytes and the length of the file would survive a power cut.
+  /// Returns when the bytes and the length of the file would survive a power failure.
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
       // On Apple platforms, `fsync` leaves the data in the disk's cache. It is only used if the file system doesn't
@@ -85,7 +85,7 @@ package class FileSystem: @unchecked Sendable {
     #endif
   }
 
-  /// Returns when the names of the files in the folder would survive a power cut.
+  /// Returns when the names of the files in the folder would survive a power failure.
   package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     defer { _ = systemClose(folder) }
@@ -176,8 +176,8 @@ package class FileSystem: @unchecked Sendable {
 
   /// Returns the identity and the size of the file at the path, and may omit the rest.
   ///
-  /// Linux is asked only for the inode and the size. After a plain `stat`, the kernel records the next write's time to the
-  /// nanosecond, which makes that write 50% slower (benchmark "Set an Int, written").
+  /// Linux is asked only for the inode and the size. After a plain `stat`, the kernel records the next write's time to
+  /// the nanosecond, which makes that write 50% slower (benchmark "Set an Int, written").
   package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     #if os(Linux)
       if let statx {
@@ -227,10 +227,10 @@ package class FileSystem: @unchecked Sendable {
 
   /// Makes a write beyond the process's limit on the length of files (`ulimit -f`) fail, instead of ending the process.
   ///
-  /// The system sends SIGXFSZ before the write fails. Its default action ends the process, so it is handled by a function
-  /// that does nothing, which programs that the process starts don't inherit. If the program ignores or handles the
-  /// signal itself, this changes nothing. Asking for the limit, or blocking the signal, would slow every write by a
-  /// tenth, and the limit may be lowered between the question and the write.
+  /// The system sends SIGXFSZ before the write fails. Its default action ends the process, so it is handled by a
+  /// function that does nothing, which programs that the process starts don't inherit. If the program ignores or
+  /// handles the signal itself, this changes nothing. Asking for the limit, or blocking the signal, would slow every
+  /// write by a tenth, and the limit may be lowered between the question and the write.
   private static let writesWithoutSignal: Void = {
     var former = sigaction()
     _ = sigaction(SIGXFSZ, nil, &former)
@@ -239,7 +239,8 @@ package class FileSystem: @unchecked Sendable {
 }
 
 extension FileSystem {
-  /// Writes all of the bytes, in as many calls as necessary: at the end of an open file, or over its bytes at an offset.
+  /// Writes all of the bytes, in as many calls as necessary: at the end of an open file, or over its bytes at an
+  /// offset.
   package func writeAll(_ bytes: [UInt8], to file: Int32, at offset: Int? = nil) throws(SystemError) {
     var start = 0
     while start < bytes.count {

@@ -1,7 +1,7 @@
 internal import Dispatch
 import Support
 
-/// A watch on a file, which lasts until it is cancelled.
+/// A watch on a file, which lasts until it is canceled.
 ///
 /// The handler is called after each event that may concern the file, and once a second if the file's status differs
 /// from the last one. The events come from ``FolderEvents``, which each system implements differently.

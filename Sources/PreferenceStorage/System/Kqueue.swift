@@ -10,7 +10,7 @@
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
-      /// The event sources of the folder and of the file, as far as these exist.
+      /// The event sources of the folder and of the file, each only if it exists.
       var sources: [FilePath: FileSource] = [:]
     }
 

@@ -112,7 +112,7 @@ private struct NearMatches {
   private let name: String?
   private let containerType: (any AnyObject.Type)?
   private let bareName: BareName
-  /// Whether the requested type is a class, so that only classes can be its subtypes.
+  /// Whether the requested type is a class, in which case only classes can be its subtypes.
   private let isClass: Bool
   private let isFunction: Bool
   private let isSubtype: (any Any.Type) -> Bool

@@ -30,7 +30,7 @@ public struct InjectionError: Error, Sendable {
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// An async initializer's value was read before it was awaited, or its scope doesn't keep it.
     public static let notReady = Code(description: "notReady")
-    /// The task that awaited the value was cancelled.
+    /// The task that awaited the value was canceled.
     public static let cancelled = Code(description: "cancelled")
     /// Too little of the thread's stack is left to make the value: the chain of initializers is too long, or never
     /// ends.
@@ -79,10 +79,10 @@ public struct InjectionError: Error, Sendable {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
-  /// Returns the same error, which gains no more steps on its way out, because one lap of a cycle is enough.
+  /// Returns the same error, which gains no more steps on its way out, because one pass through a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns the same error, cut off after the first lap of a cycle.
+  /// Returns the same error, cut off after the first pass through a cycle.
   ///
   /// A cycle through a run that several requests await is found more than once.
   func inOneLap() -> InjectionError {

@@ -19,7 +19,7 @@ package struct InjectionStep: Sendable {
     (self.property, self.registration) = (property, registration?.description)
   }
 
-  /// Returns whether both may be the same step: everything that is known of both is equal.
+  /// Returns whether this step and `other` may be the same: all facts that both have are equal.
   func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)

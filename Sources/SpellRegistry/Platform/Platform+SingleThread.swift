@@ -15,6 +15,7 @@
     }
   }
 
-  /// Returns nil, because the stack isn't known; a chain of initializers that is too long for it isn't detected.
+  /// Returns nil, because the bounds of the stack aren't known; a chain of initializers that overflows the stack isn't
+  /// detected.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? { nil }
 #endif

@@ -73,7 +73,7 @@ extension PropertyCell {
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    // The loop tries again after each wait, and after another cell has replaced the one that it tried.
+    // The loop tries again after each wait, and after another cell has replaced the tried one.
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
@@ -276,7 +276,7 @@ extension PropertyCell {
 
   // MARK: Other cells in place of this one
 
-  /// Replaces the old cell by the new one if the old one is still the newest; returns whether it was.
+  /// Replaces the old cell with the new one if the old one is still the newest; returns whether it was.
   @discardableResult
   private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))

@@ -38,7 +38,7 @@
         named: name))
   }
 
-  /// Creates empty storage for another form of another property's value, such as a weak reference to it.
+  /// Creates empty storage that keeps another property's value in a different form, such as a weak reference.
   ///
   /// It asks the registry for nothing. Messages and graphs show the other property.
   @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {

@@ -41,7 +41,7 @@ package final class RegistrationRecord: Sendable {
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   private let notes = Lock<[Note]>([])
-  /// A fact that few registrations have.
+  /// Optional information, which few registrations have.
   private enum Note: Sendable {
     case completion(Completion)
     /// The name of the type for the search for near matches.
@@ -95,7 +95,7 @@ package final class RegistrationRecord: Sendable {
   package var isAsync: Bool { initializer.async != nil }
   /// Whether the registration keeps one value for all requests.
   var isShared: Bool { if case .shared = keeping { true } else { false } }
-  /// The value that the registration keeps for all requests, or the one that a factory keeps.
+  /// The value that the registration keeps for all requests, or the values that its factory keeps.
   var kept: KeptValue? {
     switch keeping {
     case .nothing, .graph: nil

@@ -5,8 +5,8 @@ extension InitializerRegistry {
   /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
   /// One run makes a value that its scope shares, however many tasks await it. If the run fails, all these tasks get
-  /// the error, and the next request begins another run. A cancelled task throws an error of code `.cancelled` at once;
-  /// the run continues for the other tasks, and is cancelled if there are none. The initializer of a value that isn't
+  /// the error, and the next request begins another run. A canceled task throws an error of code `.cancelled` at once;
+  /// the run continues for the other tasks, and is canceled if there are none. The initializer of a value that isn't
   /// shared runs in the calling task, and has to notice the cancellation itself.
   ///
   /// If a value with a synchronous initializer needs something that only the main actor can make, both are made there.
@@ -137,7 +137,7 @@ extension InitializerRegistry {
   /// Returns the kept value, or else awaits the run in progress or a new run; returns nil if the registration was
   /// withdrawn.
   ///
-  /// A run has its own task, so that a cancelled task doesn't cancel the run for the others that await it. The run is
+  /// A run has its own task, so that a canceled task doesn't cancel the run for the others that await it. The run is
   /// part of the resolution of the request that began the run.
   @inline(never) private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
@@ -185,7 +185,7 @@ extension InitializerRegistry {
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }
-    // The request that began the run ends later and reports an error of the completions, unless it was cancelled.
+    // The request that began the run ends later and reports an error of the completions, unless it was canceled.
     try? resolution.leave(as: run)
     return kept.end(run, with: outcome)
   }

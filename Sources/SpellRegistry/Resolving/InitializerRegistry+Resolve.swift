@@ -103,7 +103,7 @@ extension InitializerRegistry {
 
   /// Puts the value for a request in memory and calls the hooks; an Optional that nothing serves becomes nil.
   ///
-  /// - Parameter match: The registration to use; nil to search for the one that wins.
+  /// - Parameter match: The registration to use; nil to search for the winner.
   /// - Returns: Whether there is a value; false only if the registration to use was withdrawn meanwhile.
   @discardableResult func resolve(
     _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
@@ -129,7 +129,7 @@ extension InitializerRegistry {
   enum PutResult {
     /// A value was put in memory; with its registration if hooks have to be called.
     case value(callingHooksOf: RegistrationRecord?)
-    /// As in a ``Finding``.
+    /// Nothing serves the request; with the Optional type, as in a ``Finding``.
     case nothing(Finding.OptionalType? = nil)
   }
 
@@ -161,7 +161,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value of a registration in memory: the one that its scope keeps, or a new one from its initializer.
+  /// Puts the value of a registration in memory: the value that its scope keeps, or a new value from its initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller had found it.
   func putScopedValue(

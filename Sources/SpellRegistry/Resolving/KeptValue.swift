@@ -225,7 +225,7 @@ final class KeptValue: Sendable {
       let admission = state.withLock { state -> Admission? in
         if cell.gate.isReady { return .ready(cell) }
         if state.isWithdrawn { return .withdrawn }
-        // Another cell has replaced the one that was found, so look again.
+        // Another cell has replaced the found one, so look again.
         return state.cell === cell ? .awaiting(state.runs.join(cell, orCreate: create)) : nil
       }
       if let admission { return admission }
@@ -240,7 +240,7 @@ final class KeptValue: Sendable {
     if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
   }
 
-  /// Returns the outcome of the run that the request has joined, once there is one; nil if the task is cancelled.
+  /// Returns the outcome of the run that the request has joined, once there is one; nil if the task is canceled.
   func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in

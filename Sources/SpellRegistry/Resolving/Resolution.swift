@@ -34,7 +34,7 @@ final class Resolution: Sendable {
     /// The number of completions that other completions caused.
     var nestedCount = 0
     /// The number of participants that haven't ended: the outermost request, and each async run that makes a kept value
-    /// and so may go on after the outermost request is cancelled.
+    /// and so may go on after the outermost request is canceled.
     var participantCount = 1
   }
 

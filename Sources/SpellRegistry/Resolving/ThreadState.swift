@@ -113,11 +113,12 @@ extension CurrentThread {
     let record = own ?? records.last { $0 != nil } ?? nil
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // A property's own frame has no registration, so the last complete lap ends at the last registration.
+    // A property's own frame has no registration, so the last complete pass through the cycle ends at the last
+    // registration.
     if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
-    // The error has only the steps of the last lap, because all laps are alike.
+    // The error has only the steps of the last pass through the cycle, because every pass has the same steps.
     return InjectionError(.cycle, through: making[last...].map(\.step) + [step], advice: isFactory ? advice : nil)
       .whole()
   }

@@ -299,7 +299,7 @@ import Testing
     #expect(Screen().database.path == "/tmp/test.sqlite")
   }
 
-  @Test("the shut-down of a step resolves the service that it closes")
+  @Test("the shutdown of a step resolves the service that it closes")
   func closing() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { PoolInitializer() }
     try await launch.launch()

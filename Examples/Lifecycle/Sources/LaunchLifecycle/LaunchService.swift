@@ -9,8 +9,8 @@ public import ServiceLifecycle
 /// try await group.run()
 /// ```
 ///
-/// The sequence is launched when the group runs, and shut down when the group shuts down gracefully, or the service's task is
-/// cancelled.
+/// The sequence is launched when the group runs, and shut down when the group shuts down gracefully, or the service's
+/// task is canceled.
 public struct LaunchService: Service {
   private let launch: LaunchSequence
 
@@ -30,7 +30,7 @@ public struct LaunchService: Service {
     }
     // If the launch was shut down, the group asked for it.
     if let failure = launch.failure, failure.code != .shutDown { throw failure }
-    // The shut-down has ended, so this call only returns its report.
+    // The shutdown has ended, so this call only returns its report.
     let report = await launch.shutDown()
     if !report.entries.allSatisfy({ $0.outcome == .completed }) { throw ShutDownError(report: report) }
   }
@@ -38,7 +38,7 @@ public struct LaunchService: Service {
 
 /// An error about steps that couldn't be shut down after a successful launch.
 public struct ShutDownError: Error, CustomStringConvertible {
-  /// The report of the shut-down.
+  /// The report of the shutdown.
   public let report: LaunchReport
 
   /// A sentence that names the steps and the reasons.

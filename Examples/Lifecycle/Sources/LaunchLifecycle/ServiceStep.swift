@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// The service begins at launch and is supervised: `.onExit` decides what happens if it ends by itself. When the step
 /// is shut down, the service is asked to shut down gracefully, as in a `ServiceGroup`. A service that takes longer than
-/// the step's `.stopTimeout` is cancelled.
+/// the step's `.stopTimeout` is canceled.
 public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   private let service: Base
   private let logger: Logger

@@ -28,7 +28,7 @@ import Testing
 
   private let head = HTTPResponsePart.head(HTTPResponse(status: .ok))
 
-  @Test("Before the shut-down, a response says nothing of the connection")
+  @Test("Before the shutdown, a response says nothing of the connection")
   func keptAlive() throws {
     for _ in 1...3 {
       try ask()
@@ -48,7 +48,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("A request that arrives after the shut-down has begun is answered, however long that takes, and is the last")
+  @Test("A request that arrives after the shutdown has begun is answered, however long that takes, and is the last")
   func late() throws {
     shutDown()
     channel.embeddedEventLoop.advanceTime(by: .milliseconds(999))
@@ -70,7 +70,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("After a response that had begun before the shut-down, one more request is answered")
+  @Test("After a response that had begun before the shutdown, one more request is answered")
   func begun() throws {
     try ask()
     #expect(try write(head) == nil)

@@ -84,14 +84,12 @@ struct Service {
     return try await send(.post, "/admin", body: form, headers: headers)
   }
 
-  /// The admin page.
   func adminPage() async throws -> TestResponse {
     try await send(.get, "/admin", headers: [.authorization: Self.admin])
   }
 }
 
 extension TestResponse {
-  /// The body as text.
   var text: String { String(buffer: body) }
 
   /// The body as a link.

@@ -22,7 +22,6 @@ struct StandardConsole: Console {
   }
 }
 
-/// The error of the output.
 private struct OutputError: Error, CustomStringConvertible {
   let description: String
 }

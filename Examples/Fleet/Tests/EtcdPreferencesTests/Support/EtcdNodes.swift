@@ -134,7 +134,7 @@ final class EtcdNodes: Sendable {
     nodes.withLock { $0[index] = node }
   }
 
-  /// Kills a member, as a power cut does.
+  /// Kills a member, as a power failure does.
   func kill(_ index: Int) { nodes.withLock { $0.removeValue(forKey: index) }?.end() }
 
   /// Sends a member a signal, such as `STOP`.
@@ -205,7 +205,6 @@ private func loopback(port: Int) -> sockaddr_in {
   return address
 }
 
-/// The status of a member.
 struct MemberStatus: Decodable {
   struct Header: Decodable { var memberId: String }
   var header: Header

@@ -2,7 +2,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("A power cut", .timeLimit(.hang)) struct PowerCutTests {
+@Suite("A power failure", .timeLimit(.hang)) struct PowerFailureTests {
   static let path: FilePath = "/folder/store.preferences"
 
   /// The values that were written, and which of them were synchronized.
@@ -65,18 +65,18 @@ import Testing
   @Test(
     "leaves what was synchronised, no transaction in half, and no value that was never written",
     arguments: [nil, path])
-  func powerCut(fixedPath: FilePath?) async throws {
+  func powerFailure(fixedPath: FilePath?) async throws {
     let whole = SimulatedDisk(fixing: fixedPath)
-    _ = PowerCutTests.run(on: whole)
+    _ = PowerFailureTests.run(on: whole)
     #expect(whole.changeCount > 100)
     let seeds = Effort.count(repetitions(debug: 5, release: 40), long: 100_000 / whole.changeCount + 1)
     for point in 0...whole.changeCount {
       await Task.yield()
       let disk = SimulatedDisk(powerFor: point, fixing: fixedPath)
-      let history = PowerCutTests.run(on: disk)
+      let history = PowerFailureTests.run(on: disk)
       for seed in 0..<seeds {
         var random = SplitMix(seed: UInt64(point) << 32 | UInt64(seed))
-        try check(disk.afterPowerCut(using: &random), history, "point \(point), seed \(seed)")
+        try check(disk.afterPowerFailure(using: &random), history, "point \(point), seed \(seed)")
       }
     }
   }
@@ -84,7 +84,7 @@ import Testing
   func check(_ disk: SimulatedDisk, _ history: History, _ comment: Comment) throws {
     let store: FilePreferenceStore
     do {
-      store = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+      store = try FilePreferenceStore(path: PowerFailureTests.path, system: disk)
     } catch {
       // A file that was created and never synchronized may contain anything.
       #expect(error.code == .notAPreferencesFile || error.code == .laterVersion, comment)
@@ -98,18 +98,18 @@ import Testing
     let known = Set(history.values.keys).union(["large"])
     #expect(known.isSuperset(of: store.keys), comment)
     try store.set(-1, forKey: "after")
-    let again = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+    let again = try FilePreferenceStore(path: PowerFailureTests.path, system: disk)
     #expect(again.json() == store.json(), comment)
     #expect(again.recovery == nil, comment)
   }
 
-  /// Returns the values of the key that a power cut may leave.
+  /// Returns the values of the key that a power failure may leave.
   func remains(on disk: SimulatedDisk) throws -> Set<Int?> {
     var values: Set<Int?> = []
     for seed in 0..<50 {
       var random = SplitMix(seed: UInt64(seed))
       let store = try FilePreferenceStore(
-        path: PowerCutTests.path, system: disk.afterPowerCut(using: &random))
+        path: PowerFailureTests.path, system: disk.afterPowerFailure(using: &random))
       values.insert(try store.value(Int.self, forKey: "a"))
     }
     return values
@@ -118,7 +118,7 @@ import Testing
   @Test("after a failed synchronization leaves what was written again")
   func failedSync() throws {
     let disk = SimulatedDisk()
-    let store = try FilePreferenceStore(path: PowerCutTests.path, durability: .synced, system: disk)
+    let store = try FilePreferenceStore(path: PowerFailureTests.path, durability: .synced, system: disk)
     try store.set(1, forKey: "a")
     disk.failSyncs(1)
     try store.set(2, forKey: "a")
@@ -132,7 +132,7 @@ import Testing
   )
   func failedSyncWithoutSpace() throws {
     let disk = SimulatedDisk()
-    let store = try FilePreferenceStore(path: PowerCutTests.path, durability: .synced, system: disk)
+    let store = try FilePreferenceStore(path: PowerFailureTests.path, durability: .synced, system: disk)
     try store.set(1, forKey: "a")
     disk.failSyncs(1)
     disk.setFull(true)
@@ -151,7 +151,7 @@ import Testing
   func failedCreation() throws {
     let disk = SimulatedDisk()
     disk.failSyncs(1)
-    let store = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+    let store = try FilePreferenceStore(path: PowerFailureTests.path, system: disk)
     try store.set(1, forKey: "a")
     try store.synchronize()
     #expect(try remains(on: disk) == [1])
