@@ -63,7 +63,7 @@ extension LaunchEvent: CustomStringConvertible {
       case .serviceReady: "is ready"
       case .serviceRestarting(let pause): "ended, runs again in \(pause.text)"
       case .serviceEnded: "ended"
-      case .draining(let pause): "not ready any more, shuts down in \(pause.text)"
+      case .draining(let pause): "not ready anymore, shuts down in \(pause.text)"
       case .waiting(let ids): "still waiting for \(ids.joined(separator: ", "))"
       }
     return ([phase.rawValue] + [[id, what].compactMap(\.self).joined(separator: " "), message].compactMap(\.self))

@@ -26,7 +26,7 @@ extension PreferenceStoreSuite {
         changes.removeValue(forKey: "a")
         trial.expect(try changes.value(Int.self, forKey: "a"), is: nil, "What it removed, in the transaction:")
       }
-      trial.expect(trial.store.keys, is: ["b"], "The store's keys afterwards:")
+      trial.expect(trial.store.keys, is: ["b"], "The store's keys afterward:")
     },
     Check("changes nothing where a transaction's body throws") { trial in
       try trial.store.set(1, forKey: "a")

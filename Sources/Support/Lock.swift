@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// A mutex whose hand-over the thread sanitizer can see.
+/// A mutex whose handoff the thread sanitizer can see.
 ///
 /// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see that, and so
 /// reports races that don't exist. A thread therefore stores a flag with releasing order before it unlocks, and loads

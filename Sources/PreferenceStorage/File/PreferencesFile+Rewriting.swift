@@ -266,6 +266,6 @@ extension PreferencesFile {
     memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
-  /// Removes a file that isn't needed any more, if possible; a file that remains does no harm.
+  /// Removes a file that isn't needed anymore, if possible; a file that remains does no harm.
   private func discard(_ path: FilePath) { try? system.remove(path) }
 }

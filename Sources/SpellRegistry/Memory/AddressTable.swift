@@ -1,6 +1,6 @@
 /// Values by the address of a type or a key: a hash table in memory of its own, at most half full.
 ///
-/// A dictionary hands out copies of its values, and so retains what they refer to. A look-up here reads the value in
+/// A dictionary hands out copies of its values, and so retains what they refer to. A lookup here reads the value in
 /// its place (benchmark: "Resolve a singleton"). No input can choose addresses that collide, so hashing an address takes
 /// one multiplication.
 @safe struct AddressTable<Value: ~Copyable>: ~Copyable {

@@ -1,6 +1,6 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
-/// Most registrations are for a type or key alone, and one look-up finds them. Registrations limited to a
+/// Most registrations are for a type or key alone, and one lookup finds them. Registrations limited to a
 /// container or a name, and instances that serve supertypes, are candidates, compared with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
   /// A registration in the table, and the value that requests copy while they hold the table's lock.
