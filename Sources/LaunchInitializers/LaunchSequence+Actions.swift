@@ -148,9 +148,11 @@ extension LaunchSequence {
 
   // MARK: Jobs
 
-  /// Begins the launch on the main actor, and returns the call's number once all remaining steps have to wait.
+  /// Begins the launch on the main actor, and returns when all remaining steps have to wait.
   ///
-  /// `immediate` lists the jobs that begin here; a job that ends here adds the jobs that follow from it.
+  /// `immediate` has the jobs that are still to begin in this call. A job that ends adds the jobs that follow from it.
+  ///
+  /// - Returns: The number of the call for the launch.
   @MainActor func beginImmediately() -> Int {
     let (call, actions) = decide(.launch)
     let immediate = ImmediateJobs()

@@ -176,9 +176,10 @@
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
-// The initializer isn't in the type's body. There, the compiler would call it for each property without a default, even
-// for one that the initializer of its class assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`.
-// For an Optional, the compiler calls `init(wrappedValue:)` with nil, but only if that has no variadic parameter.
+// This initializer is in an extension because, in the type's body, the compiler would call it for each property without
+// a default, even if the initializer of the class assigns the property: `_token = Preference(wrappedValue: "", name)`.
+// For an Optional property, the compiler calls `init(wrappedValue:)` with nil, but only if that initializer has no
+// variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {

@@ -53,8 +53,8 @@ extension LaunchMachine {
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps before the beginning of the step's group, and before the point that separates the launch from the
-    // deferred steps.
+    // The steps that the beginning of the step's group waited for. For a deferred step, also the steps that the point
+    // between the launch and the deferred steps waited for.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }

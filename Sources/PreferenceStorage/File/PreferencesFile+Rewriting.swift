@@ -99,7 +99,7 @@ extension PreferencesFile {
     let folder = try lockFolder()
     defer { if let folder { system.unlock(folder.number) } }
     let newPath = location.companion("rewriting")
-    // A process that ended here has left its file. If it were still running, it would hold the lock.
+    // If there is such a file, a process left it when it ended during a rewrite: a running one would hold the lock.
     discard(newPath)
     try clearTrade(beside: old)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)

@@ -17,10 +17,10 @@ enum Line {
     return bytes
   }()
 
-  /// Returns a line without changes that differs from every other: its white space is a random number.
+  /// Returns a line without changes, whose white space represents a random number.
   ///
-  /// A file that was rewritten in place ends with it. Even if the file has the same length as before, another process
-  /// then sees that it doesn't end as it did.
+  /// A file that is rewritten in place ends with such a line. So another process notices the rewriting by the different
+  /// end of the file, even if its length is the same as before.
   static func uniqueMark() -> [UInt8] {
     let digits = UInt64.random(in: .min ... .max)
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]

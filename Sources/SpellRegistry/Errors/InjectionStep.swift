@@ -2,7 +2,7 @@
 package struct InjectionStep: Sendable {
   package let typeName: String
   private let type: ErasedType
-  /// The name that the request gave, if it isn't the property's own.
+  /// The name in the request, if it isn't the property's own.
   package var name: String?
   /// The property that made the request, as `Container.property`; nil if there is none.
   package var property: String?

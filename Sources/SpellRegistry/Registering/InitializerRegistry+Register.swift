@@ -239,7 +239,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ change: (inout Value) throws -> Void
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because the closure makes a value, and doesn't name what would make it.
+  /// Unavailable, because the closure has to return a value, and not a function such as `T.init`.
   @available(
     *, unavailable,
     message:

@@ -125,7 +125,7 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
-  /// The name of the result, if a function is registered, as `register { Clock.init }` does.
+  /// The name of the function's result type, if the registration is of a function, as in `register { Clock.init }`.
   var resultName: String? { service.key == nil ? TypeName.functionResult(of: service.type, qualified: false) : nil }
 
   /// Returns whether a function is registered that returns a type.

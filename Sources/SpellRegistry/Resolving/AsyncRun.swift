@@ -104,7 +104,7 @@ final class AsyncRun: Sendable {
 
   // MARK: Cycles
 
-  /// This run and its chain of askers, up to the first run that is over.
+  /// This run, the run that requested it, and so on, up to the first run that is over.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
   /// Returns the runs of ``lineage`` from the one after `other` down to this run; nil if `other` isn't one of them.
@@ -123,7 +123,7 @@ final class AsyncRun: Sendable {
 
   /// The runs that execute in this run's task, from the run that the task was created for to this run.
   ///
-  /// A run whose value isn't shared executes in the task of its asker.
+  /// A run whose value isn't shared executes in the task of the run that requested it.
   private var ofSameTask: [AsyncRun] {
     sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
   }

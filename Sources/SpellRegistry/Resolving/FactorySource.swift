@@ -9,7 +9,7 @@ internal import Support
   ///
   /// This is the linked registry or a parent of it, so it exists as long as the linked registry does.
   fileprivate let owner: RegistryReference?
-  /// The name that the request for the factory gave.
+  /// The name with which the factory was requested.
   fileprivate let requestedName: RequestedName?
 
   /// Puts a new value in memory, and calls the hooks.

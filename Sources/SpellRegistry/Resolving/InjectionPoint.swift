@@ -57,7 +57,7 @@ public struct InjectionPoint {
   /// The dynamic class of the container.
   public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } ?? details?.containerType }
 
-  /// The name that the request asks with: the property's own, unless its declaration or `resolve` gives another.
+  /// The name in the request: the property's own, unless its declaration or `resolve` specifies another.
   ///
   /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is in a
   /// table. The name is nil for structs, locals and plain constants, and in a program built without reflection

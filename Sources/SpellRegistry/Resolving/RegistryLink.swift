@@ -1,7 +1,7 @@
 /// The link from a property or a factory to the registry that it asks.
 enum RegistryLink {
   case shared
-  /// A registry that the asker keeps alive.
+  /// A registry that the property or factory keeps alive.
   case registry(InitializerRegistry)
   /// A registry behind a reference, which may be weak or become weak.
   case reference(RegistryReference)
@@ -13,7 +13,8 @@ enum RegistryLink {
     return thread.linksWeakly(in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
-  /// - Parameter isWeak: Whether the asker has to hold the registry weakly, because a registry may keep the asker.
+  /// - Parameter isWeak: Whether the link has to be weak, because a registry may keep the property's object or the
+  ///   factory.
   static func of(_ registry: InitializerRegistry, weakly isWeak: Bool) -> RegistryLink {
     if registry === InitializerRegistry.shared { return .shared }
     return isWeak ? .reference(registry.weakReference) : .registry(registry)
@@ -21,7 +22,7 @@ enum RegistryLink {
 
   /// The registry, and whether it is held weakly; nil if it is gone.
   ///
-  /// Objects that the asker makes have to hold a registry weakly that the asker holds weakly.
+  /// If the link is weak, the links of new objects that are made for the property or factory have to be weak, too.
   var target: (registry: InitializerRegistry, isWeak: Bool)? {
     switch self {
     case .shared: (.shared, false)

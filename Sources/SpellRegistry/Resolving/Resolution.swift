@@ -57,9 +57,9 @@ final class Resolution: Sendable {
     }
   }
 
-  /// Keeps the value that is in memory until the resolution ends.
+  /// Copies a value from memory, and keeps the copy until the resolution ends.
   ///
-  /// - Parameter type: The type of the value; nil for that of the registration.
+  /// - Parameter type: The type of the value; nil for the registration's type.
   func keepGraphValue(
     _ memory: ValueMemory, _ type: (any Any.Type)? = nil, of record: RegistrationRecord,
     for registry: InitializerRegistry
@@ -69,7 +69,7 @@ final class Resolution: Sendable {
     cell.memory.copy(cell.type, from: memory)
     cell.gate.settle(as: CreationGate.ready)
     let value = GraphValue(cell: cell, record: record, registry: registry)
-    // A nested request of another asker may have kept a value before; that value is released with no lock held.
+    // A nested request may have kept another value in the meantime, which is released with no lock held.
     let former = state.withLock { $0.graph.updateValue(value, forKey: key) }
     withExtendedLifetime(former) {}
   }

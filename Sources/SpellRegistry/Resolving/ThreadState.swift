@@ -106,7 +106,8 @@ extension CurrentThread {
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // An exhausted stack is a cycle, too, if one initializer is running many times, each time for another asker.
+    // An exhausted stack is a cycle, too, if one initializer is running many times, each time for another property or
+    // object.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let own = frame.record.map { ObjectIdentifier($0.object) }

@@ -16,7 +16,7 @@ public struct Notes: ParsableCommand {
     commandName: "notes", abstract: "Keeps notes.",
     subcommands: [Add.self, List.self, Done.self, Settings.self], defaultSubcommand: List.self)
 
-  /// Creates the command.
+  /// Creates the command, whose arguments the parser then fills in.
   public init() {}
 }
 
@@ -36,7 +36,7 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case words, urgent }
 
-    /// Creates the command.
+    /// Creates the command, whose arguments the parser then fills in.
     public init() {}
 
     /// Adds the note, and prints its number.
@@ -64,7 +64,7 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case order }
 
-    /// Creates the command.
+    /// Creates the command, whose arguments the parser then fills in.
     public init() {}
 
     /// Prints a line for each note.
@@ -95,7 +95,7 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case number }
 
-    /// Creates the command.
+    /// Creates the command, whose arguments the parser then fills in.
     public init() {}
 
     /// Removes the note.
@@ -123,7 +123,7 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case order, urgent }
 
-    /// Creates the command.
+    /// Creates the command, whose arguments the parser then fills in.
     public init() {}
 
     /// Changes the settings that the arguments name, and prints all settings.

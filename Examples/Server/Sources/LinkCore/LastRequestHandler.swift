@@ -21,13 +21,13 @@ extension HTTPServerBuilder {
 /// With this handler, the last response on a connection has the header `Connection: close`, which tells the client to
 /// send nothing more. A connection without a request under way waits for one for a while, and is then closed.
 public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
-  /// The parts of a request.
+  /// The parts of requests that this handler receives from the connection.
   public typealias InboundIn = HTTPRequestPart
-  /// The parts of a request, which are passed on.
+  /// The parts of requests that this handler passes on to the application.
   public typealias InboundOut = HTTPRequestPart
-  /// The parts of a response.
+  /// The parts of responses that this handler receives from the application.
   public typealias OutboundIn = HTTPResponsePart
-  /// The parts of a response, which are passed on.
+  /// The parts of responses that this handler passes on to the connection.
   public typealias OutboundOut = HTTPResponsePart
 
   private let linger: TimeAmount
@@ -84,8 +84,8 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     end = context.eventLoop.scheduleTask(in: linger) { [channel = context.channel] in channel.close(promise: nil) }
   }
 
-  /// Writes the end of the last response, and then closes only the output: bytes of the client that are never read would
-  /// make the system discard the response.
+  /// Writes the end of the last response, and then closes only the output: bytes of the client that are never read
+  /// would make the system discard the response.
   private func finish(_ context: ChannelHandlerContext, with data: NIOAny, _ promise: EventLoopPromise<Void>?) {
     let written = promise ?? context.eventLoop.makePromise()
     written.futureResult.whenComplete { [channel = context.channel] _ in channel.close(mode: .output, promise: nil) }

@@ -42,7 +42,7 @@ public final class LinkJournal: Sendable {
 
   private struct State {
     var version: Int
-    /// The changes, if there is no file.
+    /// The lines of a journal that has no file.
     var memory = Data()
     var file: JournalFile?
     var isClosed = false

@@ -8,7 +8,7 @@ import NIOHTTP1
 /// This is the first middleware, so it sees the errors of all others. An error that doesn't define a response is
 /// logged, and the response has the status 500.
 public struct RequestNumberMiddleware<Context: RequestContext>: RouterMiddleware {
-  /// Creates the middleware.
+  /// Creates the middleware, which has no settings.
   public init() {}
 
   /// Handles a request.

@@ -63,7 +63,7 @@ public enum LinkServer {
       logger: logger)
   }
 
-  /// Returns the launch of the service, which is also registered.
+  /// Returns the launch sequence of the service, and registers the sequence.
   ///
   /// - Parameters:
   ///   - configuration: The configuration, whose values the README lists.

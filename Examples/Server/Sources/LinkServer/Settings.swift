@@ -14,7 +14,7 @@ public struct Settings: Sendable {
   /// The number of requests that a user may send in a minute.
   @Preference("rateLimit") public var rateLimit = RateLimit.standard
 
-  /// Creates the settings in the registered store.
+  /// Creates settings whose values are in the registered store.
   public init() {}
 }
 
@@ -101,7 +101,7 @@ public struct SettingField: Sendable {
   public let key: String
   /// A description of the valid values.
   public let rule: String
-  /// Whether the setting is true or false.
+  /// Whether the setting is a Boolean, which the page shows as a switch.
   public let isSwitch: Bool
   /// The value that applies, as typed text.
   public let text: String
