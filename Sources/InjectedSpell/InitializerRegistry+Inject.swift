@@ -40,7 +40,8 @@ extension InitializerRegistry {
     try inject(InjectableProperties.of(object, at: [property] + others), into: object)
   }
 
-  /// Always throws, because the isolation of a `Sendable` object isn't known here, and another task may be using it.
+  /// Always throws, because this method doesn't know the isolation of a `Sendable` object, and another task may be
+  /// using it.
   ///
   /// - Throws: An error of code `.wrongIsolation`.
   @available(*, deprecated, message: "name the properties: inject(into: object, \\.$property)")

@@ -31,7 +31,7 @@
   /// the registry. Each later read takes about as long as one of `@State`. A view that isn't in the tree of views, as
   /// in a test that reads its property, has nothing that keeps the value, so each read asks the registry.
   ///
-  /// *Threads*: Views belong to the main actor, and so does this value. Its initializer may run there too.
+  /// *Threads*: Views belong to the main actor, and so does this value, whose initializer may run on the main actor.
   ///
   /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws. The message has the
   /// place of the declaration, similar registrations and the line to write.

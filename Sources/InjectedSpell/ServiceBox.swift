@@ -138,7 +138,8 @@ public final class ServiceBox: Sendable {
   @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
 
-  /// Fills nothing: the isolation of a `Sendable` object isn't known here, and another task may be using the object.
+  /// Fills nothing: this method doesn't know the isolation of a `Sendable` object, and another task may be using the
+  /// object.
   ///
   /// - Returns: A report whose ``FillReport/note`` gives this reason.
   @available(*, deprecated, message: "name the properties: fill(object, \\.$property)")

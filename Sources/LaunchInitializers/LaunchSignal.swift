@@ -11,8 +11,8 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   /// SIGINT, which Ctrl-C in a terminal sends.
   public static let interrupt = LaunchSignal(rawValue: 2)
 
-  /// Unavailable, because the signal has another name here.
+  /// Unavailable, because the signal has another name in this package.
   @available(*, unavailable, renamed: "terminate") public static var sigterm: LaunchSignal { .terminate }
-  /// Unavailable, because the signal has another name here.
+  /// Unavailable, because the signal has another name in this package.
   @available(*, unavailable, renamed: "interrupt") public static var sigint: LaunchSignal { .interrupt }
 }

@@ -38,7 +38,7 @@ extension InitializerRegistry {
   /// The registrations of this registry and its parents in order of registration, without overridden ones.
   var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
 
-  /// Returns the error for a service that nothing serves here.
+  /// Returns the error for a service that nothing in this registry serves.
   ///
   /// - Parameters:
   ///   - service: The service that is missing.
@@ -47,7 +47,7 @@ extension InitializerRegistry {
     missing(service, asked: InjectionStep(service), by: asker).asked(by: asker.step)
   }
 
-  /// Returns the error for a property that nothing serves here.
+  /// Returns the error for a property that nothing in this registry serves.
   func missing(_ service: Service, for property: String) -> InjectionError {
     missing(service, asked: InjectionStep(service, property: property))
   }

@@ -46,7 +46,7 @@ public final class InitializerRegistry: Sendable {
     CurrentThread.current.registryNumber ?? TaskContext.current?.registryNumber ?? 0
   }
 
-  /// The registry to ask for values that aren't registered here.
+  /// The registry to ask for values that aren't registered in this one.
   public let parent: InitializerRegistry?
 
   /// The purpose of the values, which chooses among the initializers of declared keys.
@@ -61,9 +61,9 @@ public final class InitializerRegistry: Sendable {
   /// Relaxed: a thread that has synchronized with the registering thread sees the flag set.
   let isForContainers = Atomic(false)
   let hooks = Hooks()
-  /// The clock by which the values that are registered here expire.
+  /// The clock by which the values that this registry keeps expire.
   let clock: ElapsedClock
-  /// The epoch in which each type or key was last re-injected here.
+  /// The epoch in which each type or key was last re-injected by this registry.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
   /// The receiver of what a test should know; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
@@ -75,11 +75,11 @@ public final class InitializerRegistry: Sendable {
   /// Creates an empty registry.
   ///
   /// - Parameters:
-  ///   - parent: The registry to ask for what isn't registered here. A registration here wins over all of the parent's,
-  ///     however specific they are.
+  ///   - parent: The registry to ask for what isn't registered in this one. A registration in this one wins over all of
+  ///     the parent's, however specific they are.
   ///   - context: The purpose of the values. The default is the parent's context or, without a parent, `.live`.
-  ///   - clock: The clock by which the values registered here expire, such as a test clock. The default is the parent's
-  ///     clock or, without a parent, a `ContinuousClock`.
+  ///   - clock: The clock by which the values that the registry keeps expire, such as a test clock. The default is the
+  ///     parent's clock or, without a parent, a `ContinuousClock`.
   public init(
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
@@ -115,9 +115,9 @@ public final class InitializerRegistry: Sendable {
   /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   ///
   /// An object that `body` makes keeps this registry alive, because its properties may need the registry later. If you
-  /// register that object here afterward, the object and the registry keep each other alive. But if `body` itself
-  /// registers anything here or in a parent, its objects don't keep the registry alive: hold the registry for as long
-  /// as you use them.
+  /// register that object in this registry afterward, the object and the registry keep each other alive. But if `body`
+  /// itself registers anything in this registry or a parent, its objects don't keep the registry alive: hold the
+  /// registry for as long as you use them.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
@@ -188,7 +188,8 @@ public final class InitializerRegistry: Sendable {
 }
 
 extension InitializerRegistry: CustomStringConvertible {
-  /// A line for each registration here and then in each parent: its scope, whether it keeps a value, and its place.
+  /// A line for each registration of this registry and then of each parent: its scope, whether it keeps a value, and
+  /// its place.
   ///
   /// ```swift
   /// print(registry)

@@ -15,7 +15,7 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// Returns the key as it is spelled here, with its text; nil if it has none.
+  /// Returns the key as the table spells it, with its text; nil if the key has no text.
   func entry(forKey key: String) -> PreferenceChange? {
     entries.index(forKey: key).map { PreferenceChange(key: entries.keys[$0], text: entries.values[$0].text) }
   }

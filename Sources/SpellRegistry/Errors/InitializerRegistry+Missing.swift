@@ -135,7 +135,7 @@ private struct NearMatches {
     let name = record.bareName
     if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
       if record.isInstance && !record.servesSupertypes && record.serves(service) { return .fittingInstance }
-      // Asking the runtime for a type's supertypes takes longer than everything else here.
+      // A look at both kinds of type comes first, because the runtime takes long to find out a type's supertypes.
       if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
     if record.service.key == nil && record.service.type == Void.self { return .nothing }

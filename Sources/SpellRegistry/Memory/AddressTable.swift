@@ -1,8 +1,8 @@
 /// Values by the address of a type or a key: a hash table in memory of its own, at most half full.
 ///
-/// A dictionary hands out copies of its values, and so retains what they refer to. A lookup here reads the value in
-/// its place (benchmark: "Resolve a singleton"). No input can choose addresses that collide, so hashing an address takes
-/// one multiplication.
+/// A dictionary hands out copies of its values, and so retains what they refer to. A lookup in this table reads the
+/// value in its place (benchmark: "Resolve a singleton"). No input can choose addresses that collide, so hashing an
+/// address takes one multiplication.
 @safe struct AddressTable<Value: ~Copyable>: ~Copyable {
   private struct Slot: ~Copyable {
     /// The address; 0 if the slot is free.
@@ -105,6 +105,6 @@
   }
 }
 
-// `@unchecked Sendable`: the memory belongs to one table, which can't be copied. So the compiler's checks of access to the
-// table are checks of access to its memory.
+// `@unchecked Sendable`: the memory belongs to one table, which can't be copied. So the compiler's checks of access to
+// the table are checks of access to its memory.
 extension AddressTable: @unchecked Sendable where Value: Sendable & ~Copyable {}

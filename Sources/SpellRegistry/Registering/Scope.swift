@@ -52,9 +52,9 @@ extension Scope where Value: Sendable {
 }
 
 extension Scope {
-  /// Unavailable, because this scope has another name here.
+  /// Unavailable, because this scope has another name in this package.
   @available(*, unavailable, renamed: "singleton") public static var container: Scope { fatalError() }
-  /// Unavailable, because this scope has another name here.
+  /// Unavailable, because this scope has another name in this package.
   @available(*, unavailable, renamed: "unique") public static var transient: Scope { fatalError() }
   /// Unavailable, because libraries mean different scopes by this name.
   @available(*, unavailable, message: "Write .singleton or, for as long as something holds the value, .weak.")

@@ -19,7 +19,7 @@ public final class ScopeCache: Sendable {
   /// Creates an empty cache.
   public init(_ name: String) { self.name = name }
 
-  /// Drops every value that was cached here; later requests get new values.
+  /// Drops every value in the cache; later requests get new values.
   ///
   /// A value that is being made during the reset isn't kept: only the callers that have already asked get it.
   public func reset() {

@@ -13,7 +13,7 @@ final class AsyncRun: Sendable {
   let record: RegistrationRecord
   let registry: InitializerRegistry
   private let name: String?
-  /// Whether objects made here link to their registry weakly, as in a ``Frame``.
+  /// Whether objects made in this run link to their registry weakly, as in a ``Frame``.
   let linksWeakly: Bool
 
   /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has

@@ -9,8 +9,8 @@ struct Frame: BitwiseCopyable {
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether objects made here hold their registry weakly, because a registry may keep the value that they are part of;
-  /// nil until the task's context has been read for the first such object.
+  /// Whether objects made in this frame hold their registry weakly, because a registry may keep the value that they are
+  /// part of; nil until the task's context has been read for the first such object.
   var linksWeakly: Bool?
   /// The gates at which other threads wait for the value: the registration's and the property's.
   var gate: UInt?

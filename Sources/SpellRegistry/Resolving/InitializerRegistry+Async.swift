@@ -9,8 +9,9 @@ extension InitializerRegistry {
   /// the run continues for the other tasks, and is canceled if there are none. The initializer of a value that isn't
   /// shared runs in the calling task, and has to notice the cancellation itself.
   ///
-  /// If a value with a synchronous initializer needs something that only the main actor can make, both are made there.
-  /// The initializer may run twice: first until it asks for the main-actor value, then again on the main actor.
+  /// If a value with a synchronous initializer needs something that only the main actor can make, both are made on the
+  /// main actor. The initializer may run twice: first until it asks for the main-actor value, then again on the main
+  /// actor.
   ///
   /// This begins a new resolution. Inside an initializer, use ``Resolver/resolveAsync(_:named:)-(Value.Type,_)``.
   ///

@@ -21,7 +21,8 @@ extension InitializerRegistry {
     reinjections.withLock { $0[service.id] = Epoch.current.advance() }
   }
 
-  /// Returns whether any of these services was re-injected, here or in a parent, after the epoch of a gate's state.
+  /// Returns whether any of these services was re-injected, by this registry or a parent, after the epoch of a gate's
+  /// state.
   func wasReinjected(_ services: [ObjectIdentifier], after state: UInt) -> Bool {
     lineage.contains { registry in
       registry.reinjections.withLock { epochs in

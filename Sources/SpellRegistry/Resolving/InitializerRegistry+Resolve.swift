@@ -1,7 +1,7 @@
 internal import Synchronization
 
 // Every request takes this path, unless it awaits an async initializer. The value is put in memory whose type is known
-// only at the two ends: in the generic functions here, and in the closure that makes the value.
+// only at the two ends: in the generic functions of this file, and in the closure that makes the value.
 //
 //   resolve          a request from a caller: put the value in memory, call the hooks, and end the resolution
 //   putValue         find the registration that wins, and put its value in memory

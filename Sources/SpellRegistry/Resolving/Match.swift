@@ -40,7 +40,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Finds the registration that wins here or, without one, in a parent; as a last resort, a declared key's default.
+  /// Finds the registration that wins in this registry or, without one, in a parent; as a last resort, a key's default.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
@@ -68,7 +68,7 @@ extension InitializerRegistry {
     return Match(record: record, owner: owner.object)
   }
 
-  /// Finds the registration that wins for exactly this service, here or in a parent.
+  /// Finds the registration that wins for exactly this service, in this registry or a parent.
   ///
   /// - Parameter end: The parent that ends the search and isn't searched; nil to search all parents.
   private func findExactly(
@@ -177,7 +177,7 @@ extension InitializerRegistry {
 
   // MARK: For diagnosis
 
-  /// The types and places of the registrations here and in the parents, without overridden ones.
+  /// The types and places of the registrations in this registry and the parents, without overridden ones.
   package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
     reachable.map { ($0.record.service.type, $0.record.place) }
   }
@@ -187,7 +187,7 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether a registration here or in a parent makes values of a type for any container.
+  /// Returns whether a registration in this registry or a parent makes values of a type for any container.
   ///
   /// This makes no value. For an Optional type, a registration of the wrapped type counts, too.
   ///
@@ -198,7 +198,7 @@ extension InitializerRegistry {
     isRegistered(Request(type, named: name.map { RequestedName($0) }))
   }
 
-  /// Returns whether a registration here or in a parent is for a declared key and any container.
+  /// Returns whether a registration in this registry or a parent is for a declared key and any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {

@@ -6,13 +6,13 @@ internal import Synchronization
 /// inherit.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
-  /// The registry's number, here for reads that don't retain the registry.
+  /// The registry's number, copied for reads that don't retain the registry.
   let registryNumber: UInt64
   /// The reference to the registry that objects made in this context share.
   private let reference: RegistryReference
-  /// The link to the registry of objects that are made here, unless a frame says that they link weakly.
+  /// The link to the registry of objects that are made in this context, unless a frame says that they link weakly.
   let link: RegistryLink
-  /// Whether objects made here link to their registry weakly, as in a ``Frame``.
+  /// Whether objects made in this context link to their registry weakly, as in a ``Frame``.
   let linksWeakly: Bool
   /// The run of the innermost async initializer around, which may be over; nil if there is none.
   let run: AsyncRun?
