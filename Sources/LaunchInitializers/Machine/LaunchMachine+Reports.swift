@@ -53,8 +53,8 @@ extension LaunchMachine {
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps that the beginning of the step's group waited for. For a deferred step, also the steps that the point
-    // between the launch and the deferred steps waited for.
+    // The steps that the whole group of the step waited for; for a deferred step, also the steps that all deferred
+    // steps waited for.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }
@@ -83,7 +83,7 @@ extension LaunchMachine {
       if step.outcome == .notRun, passes.launch.steps[index].isUp {
         step.message = reachedLimit.map { "not shut down within \($0.text)" }
       } else if step.outcome == .notRun {
-        // The limit came before the turn of a step whose abandoned attempt has already been undone.
+        // The limit of the shutdown came before this step's turn, but its abandoned attempt has already been undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
       }
     }

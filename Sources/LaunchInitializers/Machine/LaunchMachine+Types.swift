@@ -35,7 +35,8 @@ extension LaunchMachine {
     /// The step had nothing to do, and isn't reported.
     case idle
     case skipped(String)
-    /// The job threw an error. Its text and whether to retry are found outside the lock, because both run user code.
+    /// The job threw an error. Its text, and whether to retry, are determined outside the lock, because both run user
+    /// code.
     case failed(any Error, text: String, isRetryable: Bool)
   }
 

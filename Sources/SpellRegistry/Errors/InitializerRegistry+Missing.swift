@@ -135,7 +135,7 @@ private struct NearMatches {
     let name = record.bareName
     if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
       if record.isInstance && !record.servesSupertypes && record.serves(service) { return .fittingInstance }
-      // A look at both kinds of type comes first, because the runtime takes long to find out a type's supertypes.
+      // The cheap conditions come first, because the runtime takes long to find out a type's supertypes.
       if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
     if record.service.key == nil && record.service.type == Void.self { return .nothing }

@@ -202,7 +202,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     adding(.independent(make), for: .preview)
   }
 
-  /// Returns a copy of the key with an initializer for `.preview` registries, which uses other services.
+  /// Returns a copy of the key with an initializer for `.preview` registries, which makes the value from other
+  /// services.
   public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(make), for: .preview)
   }

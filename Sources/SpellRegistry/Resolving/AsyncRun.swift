@@ -121,7 +121,7 @@ final class AsyncRun: Sendable {
       .flatMap { path(from: $0) }?.map(\.record.step)
   }
 
-  /// The runs that execute in this run's task, from the run that the task was created for to this run.
+  /// The runs that execute in this run's task: first the run for which the task was created, and last this run.
   ///
   /// A run whose value isn't shared executes in the task of the run that requested it.
   private var ofSameTask: [AsyncRun] {

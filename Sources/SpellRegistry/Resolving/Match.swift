@@ -133,7 +133,7 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
       if let best, !rank.wins(over: best.rank) { return }
-      // The type that an Optional wraps is searched for afterward, where a registration for exactly that type wins.
+      // The type that an Optional wraps has a search of its own afterward, in which a registration for exactly it wins.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
     }
