@@ -201,7 +201,7 @@ public final class ServiceBox: Sendable {
   /// Injects the service with this name, or the box itself for "serviceBox", and adds the result to the report.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
-    // An error means that this thread is already making the property's value, which the property will then have.
+    // An error means that this thread is already making the property's value, so the service can't be injected.
     guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
     if fits { report.filled.append(name) } else { report.mismatched.append(name) }
   }

@@ -9,9 +9,10 @@ public struct ExitPolicy: Sendable, Hashable {
   private var survivesReturn = false
   /// Whether the sequence goes on after the service threw an error.
   private(set) var survivesError = false
-  /// The maximum number of restarts within `window`, and the pauses before them; nil if the service isn't restarted.
+  /// The maximum number of restarts within `window`; nil if the service isn't restarted.
   private var max: Int?
   private var window = Duration.zero
+  /// The pauses before the restarts.
   private var backoff = Backoff.constant(.zero)
 
   /// Shuts the sequence down with an error of code `.serviceFailed`; the default policy.

@@ -56,7 +56,7 @@ final class LaunchLog: Sendable {
     }
   }
 
-  /// Begins to give out the items on a new thread, unless a thread already does.
+  /// Starts to give out the items on a new thread, unless a thread already does.
   func start() {
     let isNeeded = state.withLock { state in
       defer { state.isThreadRunning = state.isThreadRunning || !state.items.isEmpty }

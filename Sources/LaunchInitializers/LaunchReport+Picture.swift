@@ -21,7 +21,7 @@ extension LaunchReport {
 
   /// The rows of the image, and its size in pixels.
   private struct Picture {
-    /// The width of a column of text, a little more than in the widest of the usual fonts.
+    /// The width of a character, slightly more than in the widest common font.
     private static let column = 8
     private static let line = 16
     private static let margin = 16

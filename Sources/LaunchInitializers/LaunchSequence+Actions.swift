@@ -4,8 +4,9 @@ internal import Support
 /// The machine of a sequence, and the tasks, timers, callers and streams that its actions refer to.
 struct SequenceState {
   var machine: LaunchMachine
-  /// The registry of the first call for the launch, and the context of the step that made the call.
+  /// The registry that was current at the first call for the launch.
   var registry: InitializerRegistry?
+  /// The context of the step that made the first call; nil if no step did.
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]

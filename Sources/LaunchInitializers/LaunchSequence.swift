@@ -76,7 +76,7 @@ public final class LaunchSequence: Sendable {
     return try await report(for: enroll(.launch))
   }
 
-  /// Begins to run the steps on the main actor, and returns once all remaining steps have to wait.
+  /// Starts to run the steps on the main actor, and returns once all remaining steps have to wait.
   ///
   /// Use this in an app delegate, which can't wait. When it returns, steps whose ``Initializable/perform(with:)`` isn't
   /// `async` and main-actor steps that don't suspend have ended, if all steps that they wait for have ended and fewer

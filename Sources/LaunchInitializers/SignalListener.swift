@@ -66,8 +66,8 @@ final class SignalListener: Sendable {
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
           guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0 else { Self.trap(number) }
-          // A shell starts a background program with SIGINT ignored, and nohup ignores SIGHUP: the signal isn't for the
-          // program.
+          // A shell starts a background program with SIGINT ignored, and nohup ignores SIGHUP. Such a signal stays
+          // ignored.
           let former = action.handler
           if former == Self.ignored { continue }
           if unsafeBitCast(signal(number, handleSignal), to: Int.self) == Self.failed { Self.trap(number) }

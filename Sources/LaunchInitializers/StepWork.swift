@@ -11,7 +11,7 @@ final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
-  /// The closure to call instead of `perform`, for a step of closures.
+  /// The closure to call instead of `perform`, for a step that is created from closures.
   ///
   /// It runs on the caller's actor, which a protocol requirement can't express.
   private let body: Body?

@@ -71,10 +71,10 @@
       DefaultValue(defaultValue, writtenIn: function), store)
   }
 
-  /// Creates a property with a default, whose value had other keys before.
+  /// Creates a property with a default, whose value was stored under other keys before.
   ///
-  /// If the present key has no value, the property reads the value of the first former key that has one. The next
-  /// assignment stores its value under the present key, and removes the former values. The other parameters have the
+  /// If the current key has no value, the property reads the value of the first former key that has one. The next
+  /// assignment stores its value under the current key, and removes the former values. The other parameters have the
   /// same meanings as those of the initializer without former keys.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,

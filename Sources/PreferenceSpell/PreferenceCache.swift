@@ -294,7 +294,7 @@ public import PreferenceStorage
 ///
 /// At file scope and not generic, because each assignment would look up a generic type, for a tenth of its time.
 private struct PreferenceOutcome: Sendable {
-  /// The texts of the keys at the last read or write, the only texts that an assignment may replace; nil if unreadable.
+  /// The stored texts of the keys at the last read or write, which an assignment may replace; nil if unreadable.
   var readable: [String?]?
   /// The error for which the last read returned the default, if the store couldn't be read.
   var readFailure: PreferenceError?

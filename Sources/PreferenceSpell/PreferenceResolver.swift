@@ -234,8 +234,8 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 
 // MARK: A store that can't be made
 
-/// A placeholder for a registered store that could not be created; every use throws the reason, so that no value seems
-/// to be kept.
+/// A placeholder for a registered store that could not be created; every use throws the reason, so no caller believes
+/// that a value was stored.
 final class UnavailablePreferenceStore: CustomPreferenceStore {
   private let reason: PreferenceError
   /// The hub that notifies listeners once the store could be created.

@@ -27,7 +27,7 @@ package final class PreferenceDeclarations: Sendable {
     declarations.withLock { _ = PreferenceDeclarations.index(of: type, forKey: key, at: place, in: &$0) }
   }
 
-  /// Returns the default that was first made for the key, the type and the place.
+  /// Returns the first default that was made for the key with this type at this place in the source.
   package func defaultValue<Value: Sendable>(forKey key: String, at place: Place?, make: () -> Value) -> Value {
     func made(_ found: Declaration) -> Value? { (found.made as? MadeDefault<Value>)?.value }
     let known = declarations.withLock { all in

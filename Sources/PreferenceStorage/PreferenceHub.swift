@@ -58,7 +58,7 @@ public final class PreferenceHub: Sendable {
   /// Returns the changes from now on, of all keys or of only one.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns the changes of one key, or of all for nil, and calls `onEnd` when the sequence ends.
+  /// Returns the changes to one key, or of all for nil, and calls `onEnd` when the sequence ends.
   ///
   /// The sequence retains what `onEnd` captures until it ends.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {

@@ -10,7 +10,7 @@ public struct PreferenceImport: Sendable {
   ///
   /// The keys of a JSON object are in the order of the file. The keys of a property list are sorted.
   public internal(set) var keys: [String] = []
-  /// The errors of keys that were skipped because the key or its value is invalid, if the import skips such keys.
+  /// The errors of invalid keys and values that were skipped; empty if the import doesn't skip them.
   public internal(set) var errors: [PreferenceError] = []
   /// The number of imported keys.
   public var count: Int { keys.count }

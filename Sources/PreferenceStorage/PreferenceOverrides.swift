@@ -13,8 +13,9 @@
 /// PLAYER_VOLUME=8 PLAYER_UI_THEME=dark player
 /// ```
 ///
-/// A value is read as the type that the reader asks for: as JSON, or else as a string, so that a text needs no quotes.
-/// A `Bool` is also `YES` or `NO`, `on` or `off`, `1` or `0`. `null` stands for no value, so the default is read.
+/// A value is read as the type that the reader asks for: as JSON, or else as a string, so text needs no quotes. A
+/// `Bool` can also be written as `YES` or `NO`, `on` or `off`, `1` or `0`. `null` stands for no value, so the default
+/// is read.
 public struct PreferenceOverrides: Sendable {
   private var values: [String: PreferenceOverride] = [:]
   /// Returns the name under which `values` has the value of a key.

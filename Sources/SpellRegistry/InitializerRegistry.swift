@@ -216,9 +216,9 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The test's trait sets them, and they outlive the registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Reports that a test ran a key's live initializer, with a message and a place; nil if tests may do so.
+    /// Called with a message and a place when a test runs a key's live initializer; nil if tests may run it.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
-    /// Reports that a property can't be injected, with a message and a place, before the program stops.
+    /// Called with a message and a place if a property can't be injected, before the program stops.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
     fileprivate var onRequest: Watcher?
   }

@@ -180,7 +180,7 @@ package final class RecorderHub: Sendable {
 
   private let recorders = Lock<[WeakReference]>([])
 
-  /// Returns the hub of a registry, and adds its hook at the first call.
+  /// Returns the hub of a registry; the first call adds the hub's hook to the registry.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
     hubs.withLock { hubs in
       if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return entry.hub }

@@ -141,7 +141,7 @@ package final class RegistryEscapes: Sendable {
     return true
   }
 
-  /// Begins to report other tests that use an object made in this test's registry.
+  /// Starts to report other tests that use an object made in this test's registry.
   func begin(_ test: Test, _ registry: InitializerRegistry, usual: RegistrationRecord?) {
     _ = Self.watchShared
     running.withLock { $0.append((test, registry, usual)) }
@@ -180,8 +180,9 @@ extension InitializerRegistry {
 
 /// The treatment of declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
-  /// A use of such a key fails the test, with an issue that names the key and the property that asked. The live
-  /// initializer then makes the value. Without this, a line on standard error names the key, once in the process.
+  /// The use of a key that has only a live initializer fails the test, with an issue that names the key and the
+  /// property. The live initializer then makes the value. Without this case, a line on standard error names the key,
+  /// once for each process.
   ///
   /// There is one issue for each key and test, and none if something is registered for the key.
   case strict

@@ -22,8 +22,8 @@ extension InitializerRegistry {
   /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }
   /// ```
   ///
-  /// This is for models. A preview of SwiftUI has the trait `.registry` instead: views create other views after `make`
-  /// has returned, and those ask the shared registry.
+  /// Use this for models. In a SwiftUI preview, use the trait `.registry` instead: views create other views after
+  /// `make` has returned, and those ask the shared registry.
   ///
   /// - Parameters:
   ///   - preferences: The stored preferences, by their keys.

@@ -17,7 +17,7 @@ final class TourClock: Clock {
     var sleepers: [Int: (end: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
     var count = 0
     var isRunning = false
-    /// The pause until the next planned end; an earlier end cancels the pause.
+    /// The pause until the next planned end of a sleep; a sleep with an earlier end cancels the pause.
     var pause: (end: Instant, task: Task<Void, any Error>)?
 
     /// The earliest planned end.

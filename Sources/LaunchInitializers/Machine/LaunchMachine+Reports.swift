@@ -53,8 +53,8 @@ extension LaunchMachine {
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps that the whole group of the step waited for; for a deferred step, also the steps that all deferred
-    // steps waited for.
+    // The steps that had to end before the step's group could begin; for a deferred step, also those that had to end
+    // before any deferred step could begin.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }
@@ -83,7 +83,7 @@ extension LaunchMachine {
       if step.outcome == .notRun, passes.launch.steps[index].isUp {
         step.message = reachedLimit.map { "not shut down within \($0.text)" }
       } else if step.outcome == .notRun {
-        // The limit of the shutdown came before this step's turn, but its abandoned attempt has already been undone.
+        // The time limit was reached before this step's turn, but its abandoned attempt has already been undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
       }
     }

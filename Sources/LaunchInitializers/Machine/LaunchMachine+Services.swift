@@ -192,7 +192,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Begins to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
+  /// Starts to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
   mutating func proceedClosing() {
     if !passes.shutDown.isUnderWay {
       if passes.launch.running + passes.foreground.running > 0 { return }
@@ -221,7 +221,7 @@ extension LaunchMachine {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 
-  /// Begins to shut down a step that is held up, and asks the step's service to end, if there is one.
+  /// Starts to shut down a step that is held up, and asks the step's service to end, if there is one.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
     beginAttempt(step, .shutDown)
@@ -249,7 +249,7 @@ extension LaunchMachine {
     cancel(runJob(service.run, of: job.step))
   }
 
-  /// Continues to shut a step down, if nothing holds it up anymore.
+  /// Continues the shutdown of a step, if nothing has to end before it anymore.
   mutating func continueShutDown(of step: Int) {
     guard passes.shutDown.isUnderWay, passes.shutDown.steps[step].phase == .stopping, !isHeldUp(step),
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil

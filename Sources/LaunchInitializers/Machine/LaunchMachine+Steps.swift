@@ -207,7 +207,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Begins to undo what an abandoned attempt did.
+  /// Starts to undo what an abandoned attempt did.
   ///
   /// The shutdown waits for the undoing, unless the limit of the shutdown has been reached or the sequence is over.
   private mutating func undoLate(_ job: Job) {

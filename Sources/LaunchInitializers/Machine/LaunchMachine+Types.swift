@@ -56,7 +56,7 @@ extension LaunchMachine {
     /// A check whether a step has begun or ended in the last ten seconds.
     case watch
 
-    /// The job whose time ends; nil if the timer is for something else.
+    /// The job whose time the timer limits; nil if the timer is for something else.
     var job: Job? {
       switch self {
       case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job): job

@@ -201,7 +201,8 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Returns whether another step may run; deferred steps and steps at the foreground share one maximum.
+  /// Returns whether another step may run; deferred steps and the steps of a return to the foreground share one
+  /// maximum.
   private func hasRoom(for purpose: Purpose) -> Bool {
     let running =
       purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
@@ -317,7 +318,7 @@ struct LaunchMachine: Sendable {
     return awaited.map { plan.nodes[$0].id }
   }
 
-  /// Begins to shut the sequence down, unless the shutdown has already begun.
+  /// Starts to shut the sequence down, unless the shutdown has already begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
     let limit = limit ?? .seconds(30)

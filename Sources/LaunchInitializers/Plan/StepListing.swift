@@ -179,7 +179,7 @@ struct StepListing {
     if reference.relation == .requires { requirements.append((waiting.lowerBound, awaited.upperBound)) }
   }
 
-  /// Adds a point between the steps of the launch and the deferred steps.
+  /// Adds the point that separates the steps of the launch from the deferred steps.
   private mutating func addDeferral() throws(LaunchPlanError) {
     guard nodes.contains(where: \.isDeferred) else { return }
     for (node, other) in dependencies where nodes[other].isDeferred && !nodes[node].isDeferred {

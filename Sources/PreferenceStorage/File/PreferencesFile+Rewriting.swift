@@ -91,7 +91,7 @@ extension PreferencesFile {
     return table
   }
 
-  /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked.
+  /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked as replaced.
   private func replace(_ old: Descriptor, making changes: [PreferenceChange]) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // Another user's file would become this user's, and a file with two hard links would become two files.
@@ -212,7 +212,7 @@ extension PreferencesFile {
 
   /// Repeats in the new file what another program, which ignores the lock, has just appended to the old one.
   ///
-  /// - Returns: True if the old file is as it is known, so that nothing had to be repeated.
+  /// - Returns: True if the old file is unchanged since it was last read, so nothing had to be repeated.
   /// - Throws: `.outdated` if the old file was changed in another way.
   private func repeatAppended(
     to old: Descriptor, in new: Descriptor, _ newKnown: inout KnownPart, except changes: [PreferenceChange]

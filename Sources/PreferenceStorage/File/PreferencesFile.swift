@@ -59,8 +59,8 @@ final class PreferencesFile: @unchecked Sendable {
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
-  /// The mode of a file that other users can write to, until the store has found that it is a preferences file and has
-  /// revoked their right.
+  /// The mode of a file that other users can write to; nil once the store has found that this is a preferences file and
+  /// has revoked their write access.
   var unsafeMode: UInt32?
   /// The keys whose last values this process has written, so that it can report if another program discards them.
   var written: Set<String> = []
@@ -161,7 +161,7 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// Returns the changes of all keys, or of one, from now on; the file is watched while there is a listener.
+  /// Returns the changes to all keys, or of one, from now on; the file is watched while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
@@ -203,7 +203,7 @@ extension PreferencesFile {
   /// Whether the file has to be watched, because it is followed or has a listener.
   private var isWatchNeeded: Bool { isToBeFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
 
-  /// Begins to watch the file if this is necessary and it isn't watched yet.
+  /// Starts to watch the file if this is necessary and it isn't watched yet.
   private func keepWatching() {
     if isForked { return }
     let new = watch.withLock { watch -> FileWatch? in

@@ -27,7 +27,7 @@ struct LineParser {
     case laterVersion(String)
   }
 
-  /// Reads a whole file into the table, if it has this format, and returns the state of its beginning.
+  /// Reads a whole file into the table, if it has this format, and returns the state of its header.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { file in
       if file.isEmpty { return .empty }

@@ -51,7 +51,7 @@ extension CustomPreferenceStore {
   /// Returns the changes from now on that are made through this store.
   public func changes() -> PreferenceChanges { hub.changes() }
 
-  /// Returns the changes of one key from now on that are made through this store.
+  /// Returns the changes to one key from now on that are made through this store.
   public func changes(of key: String) -> PreferenceChanges { hub.changes(of: key) }
 
   /// Returns the hub's signal of the key.

@@ -116,7 +116,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// second looks for changes without events. If a file can't be watched at first, `errors` has `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
-  /// Returns the changes of one key from now on, without those of other keys.
+  /// Returns the changes to one key from now on.
   public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
 
   /// Returns each change from now on, by this process or another, in the order in which the file has them.

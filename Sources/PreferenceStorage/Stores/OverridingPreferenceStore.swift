@@ -53,7 +53,7 @@ public final class OverridingPreferenceStore: ErrorReporter {
   /// Returns the changes of the base store from now on, even of overridden keys.
   public func changes() -> PreferenceChanges { base.changes() }
 
-  /// Returns the changes of one key of the base store from now on, even if it is overridden.
+  /// Returns the changes to one key of the base store from now on, even if it is overridden.
   public func changes(of key: String) -> PreferenceChanges { base.changes(of: key) }
 
   /// Returns the signal of the key in the base store.

@@ -57,7 +57,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Returns the changes of this store's keys from now on.
   public func changes() -> PreferenceChanges { base.changes().renamingKeys { [self] in key(forBaseKey: $0) } }
 
-  /// Returns the changes of one key from now on.
+  /// Returns the changes to one key from now on.
   public func changes(of key: String) -> PreferenceChanges {
     base.changes(of: prefix + key).renamingKeys { [self] in self.key(forBaseKey: $0) }
   }

@@ -229,8 +229,8 @@ package class FileSystem: @unchecked Sendable {
   ///
   /// The system sends SIGXFSZ before the write fails. Its default action ends the process, so it is handled by a
   /// function that does nothing, which programs that the process starts don't inherit. If the program ignores or
-  /// handles the signal itself, this changes nothing. Asking for the limit, or blocking the signal, would slow every
-  /// write by a tenth, and the limit may be lowered between the question and the write.
+  /// handles the signal itself, this changes nothing. Checking the limit, or blocking the signal, would slow every
+  /// write by a tenth, and the limit may be lowered between the check and the write.
   private static let writesWithoutSignal: Void = {
     var former = sigaction()
     _ = sigaction(SIGXFSZ, nil, &former)

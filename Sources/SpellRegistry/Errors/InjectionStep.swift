@@ -10,7 +10,7 @@ package struct InjectionStep: Sendable {
   package var declaration: String?
   /// The place of the registration that serves the request, as `Module/File.swift:line`; nil if none is known.
   package var registration: String?
-  /// The place of the declaration of the requested key.
+  /// The place at which the requested key is declared; nil if a type is requested.
   package let key: String?
 
   package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {

@@ -22,7 +22,7 @@ public import Synchronization
   static var awaited: UInt { 3 }
   static var replaced: UInt { 4 }
   @inlinable static var tags: UInt { 7 }
-  /// The unit in which epochs and thread IDs count, so that the low bits are free for the tags.
+  /// The difference between successive epochs, and between thread IDs, which leaves the low bits free for the tags.
   static var unit: UInt { 8 }
 
   @inlinable init() { state = Atomic(Self.vacant) }

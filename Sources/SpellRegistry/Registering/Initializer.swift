@@ -61,7 +61,7 @@ extension Initializer {
       })
   }
 
-  // One to three parameters have their own forms, since the compiler doesn't specialize a parameter pack where it is
+  // One to three parameters have overloads, because the compiler doesn't specialize a parameter pack where it is
   // called (benchmark: "resolve a graph of five").
 
   /// Returns an initializer whose one parameter is resolved by type.
@@ -174,7 +174,7 @@ extension Initializer where Value: Sendable {
   /// scope makes no difference.
   ///
   /// - Parameters:
-  ///   - instance: The value of each request.
+  ///   - instance: The value that each request gets.
   ///   - match: Whether the instance serves properties of its type only, or also those of its supertypes. A declared
   ///     key's instance serves the key alone.
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {

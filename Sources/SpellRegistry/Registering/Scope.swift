@@ -44,9 +44,9 @@ extension Scope where Value: Sendable {
   /// One value until `cache` is reset.
   public static func cached(in cache: ScopeCache) -> Scope { Scope(lifetime: .cached(cache)) }
 
-  /// Returns the same scope, whose values expire and are replaced once they have reached `age`.
+  /// Returns a copy of the scope whose values expire, and are replaced, once they have reached `age`.
   ///
-  /// Each request checks the age by the clock of the registry that has the registration. An expired value stays in
+  /// Each request checks the age with the clock of the registry that has the registration. An expired value stays in
   /// memory until the next request. A ``unique`` or ``graph`` value is never kept long enough to expire.
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }

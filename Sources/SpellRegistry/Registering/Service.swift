@@ -15,7 +15,7 @@ package struct Service: Sendable, Hashable {
   private var keySuffix: String { key.map { "\(Self.keyPreposition)\($0.place)" } ?? "" }
   /// The text between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
-  /// The service as a graph shows it: like `name`, or `factory of Ticket from Int`.
+  /// The label of the service in a graph: `name` or, for a factory, a text such as `factory of Ticket from Int`.
   package var title: String {
     guard let factory = type as? any FactoryType.Type else { return name }
     let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")

@@ -17,7 +17,7 @@ final class AsyncRun: Sendable {
   let linksWeakly: Bool
 
   /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has
-  /// started may keep the run longer.
+  /// started may keep the run alive longer.
   private struct State: Sendable {
     /// The task in which the initializer runs.
     var task: TaskID?

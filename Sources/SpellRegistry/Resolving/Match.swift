@@ -133,7 +133,7 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
       if let best, !rank.wins(over: best.rank) { return }
-      // The type that an Optional wraps has a search of its own afterward, in which a registration for exactly it wins.
+      // The type that an Optional wraps is looked up later, and then a registration for exactly that type wins.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
     }
@@ -187,7 +187,7 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether a registration in this registry or a parent makes values of a type for any container.
+  /// Returns whether this registry or a parent has a registration for a type that applies to any container.
   ///
   /// This makes no value. For an Optional type, a registration of the wrapped type counts, too.
   ///
@@ -198,7 +198,7 @@ extension InitializerRegistry {
     isRegistered(Request(type, named: name.map { RequestedName($0) }))
   }
 
-  /// Returns whether a registration in this registry or a parent is for a declared key and any container.
+  /// Returns whether this registry or a parent has a registration for a declared key that applies to any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {

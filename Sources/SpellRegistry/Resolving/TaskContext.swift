@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The counterpart of a frame for a task: the current registry, and the async initializer that the task belongs to.
+/// The current registry of a task, and the async initializer that the task belongs to, as a ``Frame`` has them for a
+/// thread.
 ///
-/// ``InitializerRegistry/run(_:)`` and each async initializer create a context, which the tasks that they start
-/// inherit.
+/// ``InitializerRegistry/run(_:)`` and each async initializer create a context. The tasks that they start inherit it.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The registry's number, copied for reads that don't retain the registry.

@@ -128,7 +128,7 @@ extension CurrentThread {
   ///
   /// - Parameters:
   ///   - memory: The memory for a value of the type; the value is destroyed if a completion throws.
-  ///   - body: Returns whether it has put a value in memory.
+  ///   - body: Puts a value in `memory`, and returns whether it did.
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
   ) throws(InjectionError) -> Bool {

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// A thread that reads all values from etcd, watches their changes, and begins again when the watch ends.
 ///
-/// A watch ends with its connection, with the leader of its member, or if the revision with which it begins has been
-/// compacted. The thread then reads all values again, so it misses no change, and notices that a cluster was restored
-/// from a backup.
+/// A watch ends if its connection closes, if its member loses the leader, or if the revision with which it begins has
+/// been compacted. The thread then reads all values again, so it misses no change, and notices that a cluster was
+/// restored from a backup.
 final class Follower: Sendable {
   private struct Course: Sendable {
     var isOver = false

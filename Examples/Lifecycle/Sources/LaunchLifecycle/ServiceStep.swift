@@ -64,7 +64,7 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   }
 }
 
-/// A service whose return shuts the group down, when the step is stopped.
+/// A service that returns when the step is stopped, which shuts the group down.
 private struct ShutDownTrigger: Service {
   let shutDowns: AsyncStream<Void>
 

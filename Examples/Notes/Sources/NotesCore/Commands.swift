@@ -23,7 +23,7 @@ public struct Notes: ParsableCommand {
 extension Notes {
   /// Adds a note.
   public struct Add: ParsableCommand {
-    /// The command's description, for the help.
+    /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Adds a note.")
 
     @Argument(help: "The text.") var words: [String]
@@ -53,7 +53,7 @@ extension Notes {
 
   /// Lists the notes.
   public struct List: ParsableCommand {
-    /// The command's description, for the help.
+    /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Lists the notes.")
 
     @Option(help: "The order. (default: the setting)") var order: SortOrder?
@@ -85,7 +85,7 @@ extension Notes {
 
   /// Removes a note.
   public struct Done: ParsableCommand {
-    /// The command's description, for the help.
+    /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Removes a note.")
 
     @Argument(help: "The note's number.") var number: Int
@@ -111,7 +111,7 @@ extension Notes {
 
   /// Shows and changes the settings.
   public struct Settings: ParsableCommand {
-    /// The command's description, for the help.
+    /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Shows the settings, or changes them.")
 
     @Option(help: "The order of list.") var order: SortOrder?

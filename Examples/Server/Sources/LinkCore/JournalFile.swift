@@ -8,7 +8,7 @@ struct JournalFile {
   /// The file, with its links followed.
   private let url: URL
   private var handle: FileHandle
-  /// The length of the lines that were written as a whole.
+  /// The total length in bytes of the lines that were written completely.
   private var length: UInt64
   /// Whether the file ends with a part of a line.
   private var endsWithPart: Bool

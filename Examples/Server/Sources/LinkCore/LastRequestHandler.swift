@@ -52,7 +52,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     context.fireChannelRead(data)
   }
 
-  /// Begins to end the connection when the server shuts down.
+  /// Starts to close the connection when the server shuts down.
   public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
     // The event isn't passed on, because the next handler would close the connection.

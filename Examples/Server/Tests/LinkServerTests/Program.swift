@@ -12,7 +12,7 @@ final class Program: Sendable {
   /// The output of the program.
   var log: String { output.text }
 
-  /// Starts the program with files in a folder, and returns when it listens.
+  /// Starts the program with files in a folder, and returns once it is listening.
   init(in folder: Folder) async throws {
     let process = Process()
     process.executableURL = Self.folder.appending(path: "links")

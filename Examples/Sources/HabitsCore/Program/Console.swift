@@ -4,7 +4,7 @@ import Foundation
 package protocol Console: Sendable {
   /// Prints a line for the person, or for the next program.
   func print(_ line: String) throws
-  /// Prints a line about what went wrong.
+  /// Prints an error message on the standard error.
   func printError(_ line: String)
 }
 

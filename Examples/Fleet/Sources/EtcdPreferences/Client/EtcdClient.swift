@@ -10,8 +10,8 @@ internal import Synchronization
 
 /// A client of etcd's JSON gateway, which asks the member that answered last, and then the other members.
 ///
-/// A call blocks its thread until the answer arrives. A thread of the client's own does the input and output, so a call needs
-/// neither a thread of the cooperative pool nor the event loop on which the caller may run.
+/// A call blocks its thread until the answer arrives. A thread of the client's own does the input and output, so a call
+/// needs neither a thread of the cooperative pool nor the event loop on which the caller may run.
 final class EtcdClient: Sendable {
   private struct Current: Sendable {
     var index = 0
@@ -126,13 +126,14 @@ final class EtcdClient: Sendable {
           // Every member was tried, and none was available.
           if unreachedCount >= cluster.endpoints.count { throw error }
         case .uncertain, .unreached:
-          // The request may have been carried out, and only an answer shows whether it was. So the client tries until the end,
-          // even while no member answers.
+          // The request may have been carried out, and only an answer shows whether it was. So the client tries until
+          // the end, even while no member answers.
           moveOn(from: endpoint)
           // The first error says more than the last one, because the last attempts had little time.
           if NIODeadline.now() >= end { throw lost ?? error }
           lost = lost ?? error
-          // The cluster may be electing a leader, which takes about a second, so the client pauses between its attempts.
+          // The cluster may be electing a leader, which takes about a second, so the client pauses between its
+          // attempts.
           Thread.sleep(forTimeInterval: 0.05)
         default: throw lost.map { error.after($0) } ?? error
         }
@@ -140,7 +141,7 @@ final class EtcdClient: Sendable {
     }
   }
 
-  /// Begins to watch a range.
+  /// Starts to watch a range.
   ///
   /// - Parameter revision: The revision of the first change to report.
   func watch(_ range: KeyRange, from revision: Revision) throws(EtcdError) -> WatchStream {

@@ -222,7 +222,7 @@ extension EtcdClient {
       "kv/put", ["key": Data(key.utf8).base64EncodedString(), "value": Data(value.utf8).base64EncodedString()])
   }
 
-  /// Removes a key of etcd, as another program would.
+  /// Deletes a key from etcd, as another program would.
   func delete(_ key: String) throws {
     let _: Anything = try call("kv/deleterange", ["key": Data(key.utf8).base64EncodedString()])
   }
