@@ -55,10 +55,10 @@ public final class PreferenceHub: Sendable {
 
   // MARK: Changes
 
-  /// Returns the changes from now on, of all keys or of only one.
+  /// Returns the changes from now on, to all keys or to only one.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns the changes to one key, or of all for nil, and calls `onEnd` when the sequence ends.
+  /// Returns the changes to one key, or to all for nil, and calls `onEnd` when the sequence ends.
   ///
   /// The sequence retains what `onEnd` captures until it ends.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {

@@ -61,7 +61,7 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Returns the changes from now on, by this process or another. See ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
-  /// Returns the changes to one key from now on, and of other keys if the store can't tell them apart.
+  /// Returns the changes to one key from now on, and to other keys if the store can't tell them apart.
   func changes(of key: String) -> PreferenceChanges
 
   /// Returns the signal of the key, which tells properties and their observers of changes. See ``PreferenceSignal``.

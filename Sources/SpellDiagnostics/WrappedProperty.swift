@@ -12,9 +12,9 @@ internal import Support
 /// }
 /// ```
 ///
-/// A wrapper is any type that conforms to `NamedProperty`: those of this package, and your own. A constant such as `let
-/// clock = Injected<Clock>()` is listed too. Static properties, local variables, and the properties of generic types
-/// aren't. An inherited property is listed only with the superclass.
+/// A wrapper is any type that conforms to `NamedProperty`: those of this package, and your own. A constant such as
+/// `let clock = Injected<Clock>()` is listed too. Static properties, local variables, and the properties of generic
+/// types aren't. An inherited property is listed only with the superclass.
 public struct WrappedProperty: Sendable, CustomStringConvertible {
   /// The property's name in source.
   public let name: String

@@ -161,7 +161,7 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// Returns the changes to all keys, or of one, from now on; the file is watched while there is a listener.
+  /// Returns the changes to all keys, or to one, from now on; the file is watched while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
