@@ -87,8 +87,8 @@ extension LaunchMachine {
 
   /// Decides what follows when a service has ended without being asked to.
   ///
-  /// If the service wasn't ready yet, the step hasn't completed, so its failure policy may retry the step. If
-  /// there is no retry, or if the service was already ready, the exit policy decides.
+  /// If the service wasn't ready yet, the step hasn't completed, so the step's failure policy may retry it. If the
+  /// policy doesn't, or if the service was ready, the step's exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
     let isStarting = passes.launch.steps[step].phase == .readying
     let message = exit.isLate ? exit.reason : "its service \(exit.reason)"

@@ -6,7 +6,7 @@ package enum Adoptions {
   private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let wereUsed = Atomic(false)
 
-  /// Whether any object has been a service of a box; if not, there is no need for a lookup.
+  /// Whether any object has ever been a service of a box; if none has, no lookup is needed.
   static var areUsed: Bool { wereUsed.load(ordering: .relaxed) }
 
   /// Returns the registry of the box that last added the object as a service, or nil if no box has it.

@@ -6,6 +6,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+extension InjectionKeys {
+  fileprivate static let owner = InjectionKey { "live" }.liveInTests()
+}
+
 /// The code samples of the article with this name.
 @Suite("Coming from", .registry, .timeLimit(.hang)) struct ComingFrom {
   let registry = InitializerRegistry.current
@@ -104,6 +108,25 @@ import Testing
     #expect(page.client === page.fresh.client)
     #expect(try registry.resolve(Progress.self, arguments: "Ada").owner == "Ada")
     session.reset()
+  }
+
+  @Test("a registration reaches the unread properties of existing objects, and its withdrawal resets the service")
+  func laterRegistration() throws {
+    final class Page {
+      @Injected(.owner) var read
+      @Injected(.owner) var unread
+    }
+    let page = Page()
+    #expect(page.read == "live")
+
+    let registration = registry.register(.owner) { "new" }
+    #expect(page.read == "live")
+    #expect(page.unread == "new")
+    registry.reinject(.owner)
+    #expect(page.read == "new")
+
+    registration.unregister()
+    #expect(try registry.resolve(.owner) == "live")
   }
 
   @Test("what replaces Swinject works as the table says")
