@@ -4,17 +4,20 @@ public struct Backoff: Sendable, Hashable {
   private let cap: Duration
   private var jitter = 0.0
 
-  /// Returns pauses that are all the same.
+  /// Returns pauses that all have the same length.
   public static func constant(_ pause: Duration) -> Backoff { Backoff(first: pause, cap: pause) }
 
   /// Returns pauses that double each time, up to a limit.
   ///
-  /// Each pause is shortened by a random fraction, at most `jitter` (0 to 1), so that clients don't all retry at once.
+  /// Each pause is shortened by a random fraction, at most `jitter` (0 to 1), so that many clients don't retry at the
+  /// same moment.
   public static func exponential(from first: Duration, to cap: Duration, jitter: Double = 0) -> Backoff {
     Backoff(first: first, cap: cap, jitter: jitter)
   }
 
-  /// Returns the pause after the failed attempt with this number, counted from 1; `random` is from 0 to 1.
+  /// Returns the pause after the failed attempt with the given number, counted from 1.
+  ///
+  /// The argument `random` (0 to 1) is the fraction of the jitter by which the pause is shortened.
   func pause(after attempt: Int, random: Double = .random(in: 0...1)) -> Duration {
     var (pause, doublings) = (first, attempt - 1)
     while doublings > 0, pause > .zero, pause < cap {

@@ -22,16 +22,18 @@ public protocol Configurable: Sendable {
 
   /// Returns the configuration that a program uses by default.
   ///
-  /// A launch doesn't call this. If reading a configuration can fail, as from a file, give the type an initializer that
-  /// throws, and pass its configuration to the sequence.
+  /// A launch doesn't call this method. If reading a configuration can fail, for example from a file, give the type an
+  /// initializer that throws, and pass the configuration that it creates to the sequence.
   static func defaultConfiguration() -> Self
 
-  /// Returns the value of a service's key, or nil; by default, the value in ``serviceStorage`` for the current stage.
+  /// Returns the value of a service's key, or nil if the key has no value.
+  ///
+  /// By default, returns the value in ``serviceStorage`` for the current stage.
   func value(for service: String, key: String) -> String?
 }
 
 extension Configurable {
-  /// Returns the value in ``serviceStorage`` for the current stage, or nil if there is none.
+  /// Returns the key's value in ``serviceStorage`` for the current stage, or nil if the key has no value.
   public func value(for service: String, key: String) -> String? { serviceStorage[service]?[currentStage()]?[key] }
 
   /// Returns the value of a required key, or throws a ``ConfigurationError`` of code `.missing`.
@@ -61,9 +63,10 @@ extension Configurable {
     return hint(key, among: stages.values.flatMap(\.keys), "keys")
   }
 
-  /// Returns the value of a key as a number, a Bool, or another type that is created from text; nil if there is none.
+  /// Returns the value of a key as a number, a Bool, or another type that is created from text.
   ///
-  /// A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`, in upper or lower case.
+  /// The result is nil if the key has no value. A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`,
+  /// `off`, `0`, in upper or lower case.
   ///
   /// - Throws: ``ConfigurationError`` of code `.malformed`, without the value, if the value can't be read as the type.
   public func value<Value: LosslessStringConvertible>(
@@ -83,7 +86,9 @@ extension Configurable {
       "the value can't be read as \(type). Correct the value that \(Self.self) returns for stage \(currentStage()).")
   }
 
-  /// Returns the value of a required key as a type, or throws a ``ConfigurationError`` if it is missing or malformed.
+  /// Returns the value of a required key as a type, or throws a ``ConfigurationError``.
+  ///
+  /// The error's code is `.missing` if the key has no value, or `.malformed` if the value can't be read as the type.
   public func requiredValue<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value {
@@ -115,9 +120,11 @@ public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByS
 /// The values of a configuration by service, stage and key: `["Crash": [.production: ["Host": "…"]]]`.
 public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]
 
-/// An error about a configuration's value, which the error never shows because it may be a secret.
+/// An error about a missing or malformed value of a configuration.
+///
+/// The error never shows the value, because the value may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
+  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `missing`.
     public let description: String

@@ -1,6 +1,6 @@
 /// A policy for what a sequence does when a service ends by itself.
 public struct ExitPolicy: Sendable, Hashable {
-  /// The reaction to an exit.
+  /// The reaction of a sequence to a service that ended by itself.
   enum Decision: Equatable {
     case shutDown, goOn
     case restart(after: Duration)
@@ -24,7 +24,9 @@ public struct ExitPolicy: Sendable, Hashable {
   /// Goes on without the service, even after an error, which is reported.
   public static let ignore = ExitPolicy(survivesReturn: true, survivesError: true)
 
-  /// Restarts the service after a pause, at most `max` times within `window`; after that, shuts the sequence down.
+  /// Restarts the service after a pause, at most `max` times within `window`.
+  ///
+  /// If the service ends by itself once more within `window`, the policy shuts the sequence down.
   public static func restart(
     max: Int, within window: Duration,
     backoff: Backoff = .exponential(from: .milliseconds(100), to: .seconds(10), jitter: 0.2)
@@ -40,7 +42,7 @@ public struct ExitPolicy: Sendable, Hashable {
     return backoff.mistake
   }
 
-  /// Returns the reaction to an exit, and records the time of a restart.
+  /// Returns the reaction to a service that ended by itself, and records the time of a restart in `restarts`.
   func decide(threw: Bool, at time: Duration, _ restarts: inout [Duration]) -> Decision {
     guard let max else { return (threw ? survivesError : survivesReturn) ? .goOn : .shutDown }
     restarts.removeAll { time - $0 > window }

@@ -8,10 +8,10 @@ public struct FailurePolicy: Sendable {
   }
 
   var retry: Retry?
-  /// Whether the launch goes on after the last attempt has failed; nil if another policy decides that.
+  /// Whether the launch goes on after the last attempt has failed; nil if this policy doesn't declare it.
   var skips: Bool?
 
-  /// The policy of a step that declares none: the launch aborts, unless a group around the step has another policy.
+  /// The policy of a step without a declared policy: the launch aborts, unless a group around the step has a policy.
   static let undeclared = FailurePolicy()
 
   /// Aborts the launch: cancels running steps, shuts down completed steps, and makes ``LaunchSequence/launch()`` throw.
@@ -20,7 +20,9 @@ public struct FailurePolicy: Sendable {
   /// Reports the step as failed, and continues the launch; steps that require this step are skipped.
   public static let skip = FailurePolicy(skips: true)
 
-  /// Retries the step up to `count` times, with the same pause before each retry; then the launch aborts.
+  /// Retries the step up to `count` times, with the same pause before each retry.
+  ///
+  /// If the last retry fails, the launch aborts, unless a second `.onFailure` or a group of the step says `.skip`.
   public static func retry(_ count: Int, after pause: Duration) -> FailurePolicy {
     .retry(.constant(pause), times: count)
   }
@@ -31,7 +33,8 @@ public struct FailurePolicy: Sendable {
   ///   - backoff: The pauses between the attempts.
   ///   - times: The number of retries, at least 1.
   ///   - condition: A closure that returns whether to retry after an error, such as a `CancellationError` at a timeout.
-  ///   - last: The policy after the last retry: `.abort`, which is the default, or `.skip`.
+  ///   - last: The policy after the last retry: `.abort` or `.skip`; if nil, another policy of the step or its group
+  ///     decides, and without one, the launch aborts.
   public static func retry(
     _ backoff: Backoff, times: Int, if condition: (@Sendable (any Error) -> Bool)? = nil,
     then last: FailurePolicy? = nil

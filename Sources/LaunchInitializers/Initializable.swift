@@ -11,16 +11,19 @@
 /// }
 /// ```
 ///
-/// Its methods run where the type is isolated: on the main actor, on an actor, or else on the concurrent executor.
-/// Write a method without `async` if it doesn't wait, so that ``LaunchSequence/launchImmediately()`` can complete it.
+/// The methods run on the actor to which the type is isolated, such as the main actor, or else on the concurrent
+/// executor. Write a method without `async` if it doesn't wait, so that ``LaunchSequence/launchImmediately()`` can
+/// complete the step before returning.
 public protocol Initializable: LaunchStepConvertible {
   /// The conforming type, which has to be `Sendable`; don't declare this type yourself.
   ///
   /// If the protocol inherited from `Sendable`, an app's default isolation wouldn't apply to conforming types.
   associatedtype SendableSelf: Sendable = Self
 
-  /// Sets up the part of the program at launch, for each retry, and again at the foreground if
-  /// ``shouldPerformWhenApplicationEntersForeground()`` returns true.
+  /// Sets up the part of the program.
+  ///
+  /// The sequence calls this method at launch and for each retry. When the app returns to the foreground, the sequence
+  /// calls it again if ``shouldPerformWhenApplicationEntersForeground()`` returns true.
   ///
   /// - Throws: ``SkipInitializer`` if there is nothing to set up. Any other error is a failure, which the step's
   ///   ``FailurePolicy`` handles.
@@ -33,7 +36,7 @@ public protocol Initializable: LaunchStepConvertible {
   ///
   /// Does nothing by default.
   ///
-  /// - Throws: An error, which the report of the shutdown shows; the other steps are shut down all the same.
+  /// - Throws: An error, which the report of the shutdown shows. The other steps are still shut down.
   func shutDown() async throws
 }
 
@@ -47,9 +50,9 @@ extension Initializable {
   public func shutDown() async throws {}
 }
 
-/// An error that a step throws if it has nothing to set up; the sequence then skips the step.
+/// An error that a step throws if it has nothing to set up, so that the sequence reports the step as skipped.
 ///
-/// Of the other steps, those that wait for this step with `.after` still run, and those with `.requires` are skipped.
+/// Steps that wait for the skipped step with `.after` still run. Steps that require it with `.requires` are skipped.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason that the report shows.
   public let description: String

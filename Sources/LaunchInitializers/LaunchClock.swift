@@ -10,7 +10,10 @@ struct LaunchClock: Sendable {
   typealias Cancel = @Sendable () -> Void
 
   let now: @Sendable () -> Duration
-  /// Calls `body` at a time: for a system clock, on a thread that steps can't block; for any other clock, in a task.
+  /// Sets a timer that calls `body` at the given time.
+  ///
+  /// For a system clock, the call is made on a thread that steps can't block. For any other clock, it is made in a
+  /// task.
   let timer: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
 
   init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
@@ -37,7 +40,9 @@ struct LaunchClock: Sendable {
     return { task.cancel() }
   }
 
-  /// Calls `body` after a pause in real time; with Dispatch, the time stops while the machine sleeps.
+  /// Calls `body` after a pause in real time.
+  ///
+  /// With Dispatch, the time during which the machine sleeps isn't counted.
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
     #if canImport(Dispatch)
       let source = DispatchSource.makeTimerSource(queue: queue)
@@ -54,7 +59,7 @@ struct LaunchClock: Sendable {
   #if canImport(Dispatch)
     /// The queue on which all timers wait.
     ///
-    /// Dispatch has separate threads for its priority, so queues of other libraries can't block it.
+    /// Dispatch has separate threads for this queue's priority, so queues of other libraries can't block the timers.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
@@ -65,10 +70,10 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a new thread, because the function may block: it may write a log, or run the cancellation
-/// handlers of steps.
+/// Calls a function on a new thread, if the system provides one, because the function may block.
 ///
-/// Other libraries may block every thread that Dispatch has for queues, so the thread isn't one of those.
+/// For example, the function may write a log or run the cancellation handlers of steps. The thread doesn't belong to
+/// Dispatch, because other libraries may block every thread that Dispatch has for queues.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {
   #if os(Windows)
     DispatchQueue(label: "LaunchInitializers.call").async(execute: body)

@@ -6,12 +6,12 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The ID of the step that failed, or that called its own launch; nil if no step is at fault.
   public let id: String?
-  /// The first error that the step or its service threw; nil if there is none, as after a timeout.
+  /// The first error that the step or its service threw; nil if neither threw, for example after a timeout.
   public let underlying: (any Error)?
   /// All errors of the steps' attempts, rollbacks, services and shutdowns, in order.
   ///
-  /// If the sequence canceled the work of a step, its `CancellationError`, or an `InjectionError` of the code
-  /// `.cancelled`, is left out. Of more than a hundred errors, the list has the first fifty and the latest fifty.
+  /// If the sequence canceled a step, the step's `CancellationError`, or its `InjectionError` of the code `.cancelled`,
+  /// isn't in the list. Of more than a hundred errors, the list has the first fifty and the latest fifty.
   public let errors: [any Error]
   /// The report of the launch; nil if the error ended only a call, and not the launch.
   public let report: LaunchReport?
@@ -47,22 +47,22 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
 
-  /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
+  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `stepFailed`.
     public let description: String
 
-    /// A step threw an error, and its policy is to abort.
+    /// A step threw an error, and the step's failure policy aborts the launch.
     public static let stepFailed = Code(description: "stepFailed")
-    /// A step exceeded its timeout or wasn't ready in time, and its policy is to abort.
+    /// A step exceeded its timeout or wasn't ready in time, and the step's policy aborts the launch.
     public static let timedOut = Code(description: "timedOut")
-    /// A service threw an error, or returned unasked, and its policy is to shut down.
+    /// A service threw an error or returned without being asked to, and its exit policy shuts the sequence down.
     public static let serviceFailed = Code(description: "serviceFailed")
     /// A step called the launch that it is part of.
     public static let reentered = Code(description: "reentered")
     /// The task that awaited the launch was canceled.
     public static let cancelled = Code(description: "cancelled")
-    /// The sequence was shut down before or during its launch, or before this call.
+    /// The sequence was shut down before or during its launch, or before the call that threw the error.
     public static let shutDown = Code(description: "shutDown")
   }
 }

@@ -14,25 +14,25 @@ public struct LaunchEvent: Sendable, Hashable {
     case shutDown
   }
 
-  /// The kinds of events; more may be added, so a `switch` over them needs a `default`.
+  /// The kinds of events; more kinds may be added, so a `switch` over a kind needs a `default`.
   public enum Kind: Sendable, Hashable {
     /// The phase began, or it ended after the events of its steps.
     case phaseBegan, phaseEnded
     /// An attempt of the step began.
     case began(attempt: Int)
-    /// An attempt failed, and the next one begins after a pause.
+    /// An attempt failed, and the next attempt begins after the given pause.
     case retrying(after: Duration)
-    /// The step ended with this outcome.
+    /// The step ended with the given outcome.
     case ended(LaunchReport.Outcome)
     /// The step's service began its first or a later run, or became ready.
     case serviceBegan(run: Int), serviceReady
-    /// The step's service ended, and is restarted after a pause.
+    /// The step's service ended, and is restarted after the given pause.
     case serviceRestarting(after: Duration)
     /// The step's service ended and won't run again. The event has a message if the service failed or was abandoned.
     case serviceEnded
-    /// A signal arrived, and the shutdown begins after this time.
+    /// A signal arrived, and the shutdown begins after the given pause.
     case draining(Duration)
-    /// No step has begun or ended for ten seconds, while these steps were under way.
+    /// No step has begun or ended for ten seconds, while the steps with the given IDs were under way.
     case waiting(for: [String])
   }
 
@@ -42,7 +42,7 @@ public struct LaunchEvent: Sendable, Hashable {
   public let phase: Phase
   /// The ID of the step; nil if the event is about the whole phase.
   public let id: String?
-  /// The time of the event, since the phase began; for deferred steps and services, since the launch began.
+  /// The time of the event since the phase began; for deferred steps and services, the time since the launch began.
   public let time: Duration
   /// The reason for a failure, a skipped step, a retry or a shutdown, or another note; nil if there is none.
   public let message: String?
@@ -70,8 +70,10 @@ extension LaunchEvent: CustomStringConvertible {
       .joined(separator: ": ").escaped
   }
 
-  /// Returns whether the log gets a line about such an event: a failed step, a service that failed or restarts, a
-  /// shutdown or the drain before it, or a long wait.
+  /// Returns whether the log gets a line about an event.
+  ///
+  /// The log has lines about failed steps, services that failed or restart, the shutdown, the drain before the
+  /// shutdown, and long waits.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown

@@ -7,15 +7,15 @@
 /// }.after("logging").onFailure(.retry(2, after: .seconds(1)))
 /// ```
 ///
-/// A group is ordered as one step; within it, steps are ordered as in a sequence. Its name is its ID. The other
-/// modifiers of a group apply to each of its steps: `.timeout`, `.stopTimeout` and `.onFailure` unless the step has its
-/// own, `.only(in:)` in addition to the step's own, and `.deferred()`. Groups can be nested. A step that waits for a
-/// group doesn't wait for its deferred steps, unless the group itself is deferred.
+/// A group is ordered like one step, and the steps in the group are ordered like the steps of a sequence. The group's
+/// name is its ID. The other modifiers of a group apply to each of its steps: `.timeout`, `.stopTimeout` and
+/// `.onFailure` unless the step has its own, `.only(in:)` in addition to the step's own, and `.deferred()`. Groups can
+/// be nested. A step that waits for a group doesn't wait for the group's deferred steps, unless the group is deferred.
 public struct LaunchGroup: LaunchStepConvertible, Sendable {
   /// The group as a step.
   public let launchStep: LaunchStep
 
-  /// Creates a group of steps with a name.
+  /// Creates a group of steps with a name, which other steps refer to as the group's ID.
   public init(_ name: String, @LaunchBuilder _ steps: () -> [LaunchStep]) {
     launchStep = LaunchStep(Nothing()).with { $0.members = steps() }.id(name)
   }

@@ -1,21 +1,21 @@
 internal import Support
 
-/// The lines of a sequence's log, and the answers to callers that follow the lines; one thread gives them out in order.
+/// A queue of log lines to write and of answers to deliver to callers, which one thread handles in order.
 ///
-/// The function that writes lines may block, for example because a pipe is full. It runs on that thread, so it delays
-/// no step and no signal. The number of waiting lines is limited, and so is the time that an answer waits for the lines
-/// before it.
+/// The function that writes the lines may block, for example because a pipe is full. Because the function runs on the
+/// queue's thread, it delays no step and no signal. The number of waiting lines is limited. The time that an answer
+/// waits for earlier lines is limited as well.
 final class LaunchLog: Sendable {
   /// The maximum number of lines that wait to be written.
   ///
-  /// Further lines are left out, and their number is written.
+  /// Further lines are dropped, and a line with their number is written instead.
   static let capacity = 1_000
-  /// The longest time, in real time, that a caller's answer waits until the lines before it are written.
+  /// The maximum real time that the answer to a caller waits for earlier lines to be written.
   static let patience = Duration.seconds(2)
 
   private enum Item {
     case line(any CustomStringConvertible & Sendable)
-    /// The number of lines that were left out at this place.
+    /// The number of lines that were dropped at this position in the queue.
     case omission(Int)
     case answer(Int)
   }
@@ -24,7 +24,7 @@ final class LaunchLog: Sendable {
     var items: [Item] = []
     var lineCount = 0
     var isThreadRunning = false
-    /// The answers among the items, by number, and the functions that cancel their timers.
+    /// The functions that deliver the answers in the queue, and that cancel their timers, by the answer's number.
     var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
     var lastAnswer = 0
 
@@ -56,7 +56,7 @@ final class LaunchLog: Sendable {
     }
   }
 
-  /// Starts to give out the items on a new thread, unless a thread already does.
+  /// Starts a thread that writes the lines and delivers the answers, unless the thread is already running.
   func start() {
     let isNeeded = state.withLock { state in
       defer { state.isThreadRunning = state.isThreadRunning || !state.items.isEmpty }
@@ -65,7 +65,7 @@ final class LaunchLog: Sendable {
     if isNeeded { callOnThread { [self] in giveOut() } }
   }
 
-  /// Calls a function that answers callers, once the lines before have been written or the answer has waited too long.
+  /// Calls a function that answers callers, once all earlier lines have been written or the maximum wait is over.
   func answer(_ give: @escaping @Sendable () -> Void) {
     let number = state.withLock { state -> Int? in
       if !state.isThreadRunning, state.items.isEmpty { return nil }

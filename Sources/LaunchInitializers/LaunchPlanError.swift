@@ -1,8 +1,8 @@
-/// An error in the list of a sequence's steps, found before anything runs.
+/// An error in the list of a sequence's steps, which is found before any step runs.
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   /// The kind of error, such as `.cycle`.
   public let code: Code
-  /// The IDs of the steps at fault, such as a cycle from a step back to itself, or a step and what it refers to.
+  /// The IDs of the steps at fault, such as a cycle from a step back to itself, or a step and the ID that it refers to.
   public let path: [String]
   /// The problem, and what to do about it; control characters in IDs are escaped.
   public let description: String
@@ -13,7 +13,7 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
     (self.code, self.path, description) = (code, path, message)
   }
 
-  /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
+  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `cycle`.
     public let description: String

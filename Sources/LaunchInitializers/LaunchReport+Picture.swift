@@ -3,7 +3,7 @@ internal import Support
 extension LaunchReport {
   /// Returns the report as an SVG image with a bar for each step on a time axis; bars of failed steps are red.
   ///
-  /// The image is as wide as its longest name and note need; a note of more than 100 columns has several lines.
+  /// The image is wide enough for all names and notes. A note of more than 100 columns is split into several lines.
   public func svg() -> String {
     let picture = Picture(self)
     let (width, height) = (picture.width, picture.height)

@@ -1,13 +1,15 @@
 internal import Support
 
-/// A report of the steps of a launch, a return to the foreground, or a shutdown, whose beginning is time zero.
+/// A report of the steps of a launch, a return to the foreground, or a shutdown.
+///
+/// All times in the report count from the beginning of the launch, the return or the shutdown.
 public struct LaunchReport: Sendable {
   /// The reports of the steps in the order of the plan, or in reverse order for a shutdown.
   public let entries: [Entry]
 
   static let empty = LaunchReport(entries: [])
 
-  /// The time from the beginning to the end of the last step.
+  /// The time from the beginning of the launch, return or shutdown to the end of the last step.
   public var duration: Duration {
     entries.reduce(.zero) { $1.outcome == .notRun ? $0 : max($0, $1.end) }
   }
@@ -51,10 +53,11 @@ public struct LaunchReport: Sendable {
     ///
     /// Of more than a hundred errors, the list has the first fifty and the latest fifty.
     public let errors: [any Error]
-    /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
+    /// The IDs of the steps that this step waited for; a group is listed as its step that ended last.
     ///
     /// The list of a member of a group also has the last step that the group waited for. The list of a deferred step
-    /// also has the last step of the launch. Each is left out if it ended before another step of the list.
+    /// also has the last step of the launch. Such an additional step is left out if another step of the list ended
+    /// later.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool
@@ -65,7 +68,7 @@ public struct LaunchReport: Sendable {
     public var duration: Duration { end - start }
   }
 
-  /// The IDs of a chain of steps, each of which waited for the previous one, up to the step that ended last.
+  /// The IDs of a chain of steps, each of which waited for the previous step, up to the step that ended last.
   public var criticalPath: [String] {
     let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func last(_ candidates: [Int]) -> Int? { candidates.max { (entries[$0].end, $1) < (entries[$1].end, $0) } }

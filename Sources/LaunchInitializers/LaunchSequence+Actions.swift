@@ -1,18 +1,18 @@
 internal import SpellRegistry
 internal import Support
 
-/// The machine of a sequence, and the tasks, timers, callers and streams that its actions refer to.
+/// The state machine of a sequence, with the tasks, timers, callers and streams that the machine's actions refer to.
 struct SequenceState {
   var machine: LaunchMachine
-  /// The registry that was current at the first call for the launch.
+  /// The registry that was current when a caller first launched the sequence; nil before that call.
   var registry: InitializerRegistry?
-  /// The context of the step that made the first call; nil if no step did.
+  /// The context of another sequence's step that launched this sequence; nil if no step launched it.
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
-  /// The functions that withdraw the services registered by attempts, by step.
+  /// The attempts that registered services, and the functions that unregister the services, by step.
   var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
-  /// The callers that wait, and the answers that no caller has taken yet.
+  /// The callers that wait for answers, and the answers that no caller has received yet, by the number of the call.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
   /// The streams of events that are still read, by number.
@@ -23,8 +23,9 @@ struct SequenceState {
 
   init(_ machine: LaunchMachine, log: LaunchLog) { (self.machine, self.log) = (machine, log) }
 
-  /// Gives the machine an input, and sends the events while the lock is held, so that they arrive in the order in which
-  /// things happen.
+  /// Passes an input to the machine, and sends the resulting events to the streams and the log.
+  ///
+  /// The sequence's lock is held during this call, so that events arrive in the order in which they happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
@@ -49,7 +50,7 @@ struct SequenceState {
 extension LaunchSequence {
   typealias Job = LaunchMachine.Job
 
-  /// Gives the machine an input, and carries out the actions that follow.
+  /// Passes an input to the machine, and carries out the actions that the machine returns.
   func handle(_ input: LaunchMachine.Input) { carryOut(decide(input)) }
 
   private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
@@ -69,14 +70,15 @@ extension LaunchSequence {
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
       log.answer { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
-    // The signal thread has carried it out.
+    // `signalArrived(_:_:)` has already carried out this action on the signal thread.
     case .endProcess: break
     case .over: end()
     }
   }
 
-  /// Handles a signal on the signal thread, and carries out the other actions elsewhere, because they could block that
-  /// thread.
+  /// Handles a signal on the signal thread, which ends the process if the machine decides to.
+  ///
+  /// All other actions are carried out on a new thread, because they could block the signal thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
@@ -88,10 +90,10 @@ extension LaunchSequence {
       state.withLock { $0.timers[timer] = nil }
       handle(.fired(timer))
     }
-    // The report about a long wait is due in real time, whichever clock the steps have.
+    // A long wait is reported in real time, even if the sequence was created with another clock.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
-    // The timer may have fired, or its job may have ended, before the timer is stored here.
+    // The timer may have fired, or its job may have ended, before the timer was stored in the state.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { carryOut(.unschedule(timer)) }
   }
@@ -108,7 +110,9 @@ extension LaunchSequence {
 
   // MARK: Callers
 
-  /// Registers a call, and returns its number; the first call for the launch sets the registry that all steps use.
+  /// Registers a call, and returns the number of the call.
+  ///
+  /// The first call that launches the sequence sets the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
     carryOut(actions)
@@ -137,7 +141,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Notes that a caller waits or has an answer, and resumes it if it has both.
+  /// Stores a caller or the answer to its call, and resumes the caller with the answer once both are stored.
   private func resume(_ call: Int, _ note: (inout SequenceState) -> Void) {
     let (caller, answer) = state.withLock { state in
       note(&state)
@@ -151,7 +155,8 @@ extension LaunchSequence {
 
   /// Begins the launch on the main actor, and returns when all remaining steps have to wait.
   ///
-  /// `immediate` has the jobs that are still to begin in this call. A job that ends adds the jobs that follow from it.
+  /// The object in `immediate` has the jobs that this method still has to begin. When a job ends, the jobs that follow
+  /// from its end are added.
   ///
   /// - Returns: The number of the call for the launch.
   @MainActor func beginImmediately() -> Int {
@@ -159,7 +164,7 @@ extension LaunchSequence {
     let immediate = ImmediateJobs()
     immediate.carryOut(actions, in: self)
     while let job = immediate.next() {
-      // The context is bound here, because `withValue` with an async closure would leave the main actor.
+      // The context is bound outside the task, because `withValue` with an async closure would leave the main actor.
       let task = StepContext.$current.withValue(context(of: job)) {
         registry.run {
           guard #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) else {
@@ -177,7 +182,9 @@ extension LaunchSequence {
   private var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
   private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
 
-  /// Stores the task of a job under way, for its cancellation; cancels the task if the job is already canceled.
+  /// Stores the task of a job under way, so that the task can be canceled.
+  ///
+  /// If the job is already canceled, the task is canceled immediately.
   private func keep(_ task: Task<Void, Never>, for job: Job) {
     let isCancelled = state.withLock { state in
       guard let known = state.machine.jobs[job] else { return false }
@@ -187,8 +194,9 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Works on a job, and then jobs that follow from it in the same task; a task for each step would take twice as long
-  /// (the benchmarks "Launch 1,000 steps").
+  /// Works on a job, and then on jobs that follow from its end, in one task.
+  ///
+  /// A task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
@@ -206,7 +214,9 @@ extension LaunchSequence {
     }
   }
 
-  /// Records the end of a job, and returns its task if the task wasn't canceled, so that another job can use the task.
+  /// Records the end of a job, and returns the actions that follow and the job's task, which another job can use.
+  ///
+  /// The task is nil if the job was canceled.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in
@@ -260,10 +270,10 @@ extension LaunchSequence {
     if !isWanted { registration.unregister() }
   }
 
-  /// Withdraws, in reverse order, the services that a step's unwanted attempts registered.
+  /// Unregisters, in reverse order, the services that a step's unwanted attempts registered.
   ///
-  /// A service stays in the list until it is withdrawn. So if the sequence ends on another thread, that thread
-  /// withdraws it, too.
+  /// A service stays in `registered` until it is unregistered. If the sequence ends on another thread before that,
+  /// `end()` unregisters the service as well.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
     for service in services.reversed() { service.withdraw() }
@@ -271,13 +281,14 @@ extension LaunchSequence {
   }
 }
 
-/// The jobs that `launchImmediately()` has yet to begin before it returns; the list is nil afterward.
+/// The jobs that `launchImmediately()` still has to begin before it returns.
 ///
-/// The object is used on the main actor only. It isn't isolated to the main actor, because the jobs' functions aren't.
+/// The list is nil once all these jobs have begun. The object is used only on the main actor, but isn't isolated to it,
+/// because the functions that work on jobs aren't isolated either.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Carries actions out, except that it stores the jobs to start for the loop in `beginImmediately()`.
+  /// Carries out actions, but stores jobs to start, so that the loop in `beginImmediately()` starts them.
   func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }

@@ -13,16 +13,18 @@ internal import Support
 /// exit(await launch.run(on: [.terminate, .interrupt]))
 /// ```
 ///
-/// A step that declares no order waits for the previous step that declares none, so a plain list runs line by line. A
-/// step with `.after`, `.requires` or `.before` waits only for the steps that it declares, and runs concurrently with
-/// the others. A sequence is safe to use from any thread.
+/// A step that declares no order waits for the previous step that declares no order, so a plain list runs line by line.
+/// A step with `.after`, `.requires` or `.before` waits only for the steps that it declares, and runs concurrently with
+/// all other steps. A sequence is safe to use from any thread.
 public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
   let clock: LaunchClock
   let log: LaunchLog
   let state: Lock<SequenceState>
-  /// A stream of jobs to start, whose reader has the priority and the task-local values of the first caller.
+  /// The stream of jobs to start, and the continuation that adds jobs to the stream.
+  ///
+  /// The task that reads the stream has the priority and the task-local values of the first caller.
   let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
 
   /// Plans a sequence of steps without running any of them.
@@ -33,9 +35,9 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shutdown that begins
-  ///     and each long wait, in order, on the log's own thread. By default, the lines go to the standard error. Callers
-  ///     get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for a
-  ///     function that blocks; further lines are left out, and the function gets their number.
+  ///     and each long wait, in order, on the log's own thread. By default, the lines go to the standard error. A
+  ///     caller gets its answer after all earlier lines are written, but at most two seconds later. If the function
+  ///     blocks, up to 1,000 lines wait. Further lines are dropped, and the function gets a line with their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -58,17 +60,18 @@ public final class LaunchSequence: Sendable {
 
   deinit { startSource.finish() }
 
-  /// Runs the steps, and returns when all steps except the deferred ones have ended.
+  /// Runs the steps, and returns when all steps except the deferred steps have ended.
   ///
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
   /// registered in the registry that is current for the first caller. Canceling all callers cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
-  /// ends the process. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has
-  /// the error. The program has to call ``shutDown(within:)`` before it exits.
+  /// ends the process. A service that fails after the launch shuts the sequence down, which ends ``events`` and sets
+  /// ``failure``. The program has to call ``shutDown(within:)`` before it exits.
   ///
-  /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service; by
-  ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
+  /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service.
+  ///   Before the error is thrown, the completed steps are shut down in reverse order. A call by one of the sequence's
+  ///   steps throws at once.
   @discardableResult
   public func launch() async throws -> LaunchReport {
     if let id = callingStep, isIn(.launching, .closing) { throw LaunchError(reenteredBy: id) }
@@ -78,12 +81,13 @@ public final class LaunchSequence: Sendable {
 
   /// Starts to run the steps on the main actor, and returns once all remaining steps have to wait.
   ///
-  /// Use this in an app delegate, which can't wait. When it returns, steps whose ``Initializable/perform(with:)`` isn't
-  /// `async` and main-actor steps that don't suspend have ended, if all steps that they wait for have ended and fewer
-  /// than `maxConcurrentSteps` others wait. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`,
-  /// leave the main actor and may end later. On Apple systems before version 26, all steps begin a moment later.
+  /// Use this method in an app delegate, which can't wait. A step ends before the method returns if its
+  /// ``Initializable/perform(with:)`` isn't `async`, or if the step runs on the main actor and doesn't suspend. In both
+  /// cases, all steps that the step waits for must have ended, and fewer than `maxConcurrentSteps` other steps may be
+  /// waiting. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the main actor and may
+  /// end later. On Apple systems before version 26, all steps begin a moment after the method returns.
   ///
-  /// - Returns: A task that waits for the launch. It returns or throws what ``launch()`` does.
+  /// - Returns: A task that waits for the launch, and returns the same report or throws the same error as ``launch()``.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
     if let id = callingStep, isIn(.launching, .closing) { return Task { throw LaunchError(reenteredBy: id) } }
@@ -105,11 +109,14 @@ public final class LaunchSequence: Sendable {
   /// true while the service of a deferred step begins.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
-  /// The report of the launch, including deferred steps and errors of services so far; nil before the launch has
-  /// completed, and if it failed, because its ``LaunchError`` then has the report.
+  /// The report of the launch, including deferred steps and errors of services so far; nil before the launch completes.
+  ///
+  /// If the launch failed, this property stays nil, and the ``LaunchError`` of the launch has the report.
   public var report: LaunchReport? { state.withLock(\.machine.launchReport) }
 
-  /// The error that ended the sequence; nil before its end, and if a call or a signal shut it down after its launch.
+  /// The error that ended the sequence; nil before the sequence has ended.
+  ///
+  /// The error is also nil if a call or a signal shut the sequence down after its launch.
   public var failure: LaunchError? { state.withLock(\.machine.failure) }
 
   /// A stream of the events that happen from now on.
@@ -142,8 +149,9 @@ public final class LaunchSequence: Sendable {
   /// Repeats the steps that ask to be repeated, after the app has come back to the foreground.
   ///
   /// Does nothing without a previous ``enterBackground()``, because an app also comes to the foreground when it starts.
-  /// A failed step is retried if its policy says so, but aborts nothing. A call during the launch waits for the launch
-  /// first. Simultaneous calls share one pass. A call from one of the sequence's own steps doesn't wait.
+  /// A failed step is retried if its policy says so, but doesn't abort the other steps. A call during the launch waits
+  /// for the launch first. Simultaneous calls share one repetition. A call from one of the sequence's own steps doesn't
+  /// wait.
   ///
   /// - Returns: A report of the steps that ran, which is empty if there was nothing to do.
   @discardableResult
@@ -160,10 +168,10 @@ public final class LaunchSequence: Sendable {
   /// cancellation. Several calls share one shutdown and get the same report; the shortest limit applies. A call from
   /// one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
-  /// - Parameter limit: The time limit of the shutdown. When it is reached, everything under way is canceled, and
-  ///   nothing more begins.
+  /// - Parameter limit: The time limit of the shutdown. When the limit is reached, all steps and services under way are
+  ///   canceled, and no further step begins to shut down.
   /// - Returns: A report of the steps in reverse order. A step that threw an error or was abandoned is reported as
-  ///   failed, and a step that was not reached in time as not run.
+  ///   failed. A step that the shutdown didn't reach in time is reported as not run.
   /// - Precondition: The limit isn't negative.
   @discardableResult
   public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
@@ -176,19 +184,19 @@ public final class LaunchSequence: Sendable {
   /// Runs a server or tool from start to end: launches, waits for a signal, shuts down, and returns the exit code.
   ///
   /// The first signal begins the shutdown, even during the launch, unless a failure, ``shutDown(within:)`` or the
-  /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
-  /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
-  /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a
-  /// shell and nohup arrange for SIGINT and SIGHUP, stays ignored.
+  /// task's cancellation has already begun the shutdown. The second signal ends the process at once, even if steps
+  /// block every thread or the process is number 1 in a container. If the signal had a handler before the call, the
+  /// second signal calls that handler instead. If several sequences run, each sequence receives every signal. A signal
+  /// that the process already ignores stays ignored, such as SIGINT in a shell's background job, or SIGHUP under nohup.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
-  ///   - drain: The time for which the program goes on after the signal. Meanwhile, ``isReady`` is false, so that load
-  ///     balancers stop sending requests.
+  ///   - drain: The time for which the program goes on after the signal. During this time, ``isReady`` is false, so
+  ///     that load balancers stop sending requests.
   ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
   /// - Returns: The exit code: 0 if all went well; 1 if the launch, a service or a shutdown failed, with the reason in
   ///   ``failure`` or the log; 128 plus the signal's number, as in shells, if the signal came during the launch.
-  /// - Precondition: Each of the signals is one that a program can handle, unlike SIGKILL.
+  /// - Precondition: A program can handle each of the signals; it can't handle SIGKILL, for example.
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,
@@ -207,7 +215,7 @@ public final class LaunchSequence: Sendable {
 }
 
 extension LaunchSequence: CustomStringConvertible, CustomReflectable {
-  /// The IDs of the steps, in the order of the plan, and nothing of the configuration.
+  /// The IDs of the steps, in the order of the plan, without the configuration, which may hold secrets.
   public var description: String { "LaunchSequence(\(plan.ids.joined(separator: ", ")))" }
 
   /// A mirror with only the IDs of the steps, because the configuration may hold secrets.

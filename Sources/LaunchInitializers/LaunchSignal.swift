@@ -3,7 +3,7 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   /// The signal's number, such as 15 for SIGTERM.
   public let rawValue: Int32
 
-  /// Creates the signal with a number.
+  /// Creates the signal that has the given number on the operating system.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// SIGTERM, with which service managers and container runtimes ask a program to end.

@@ -3,7 +3,7 @@ public struct LaunchStep: Sendable {
   /// The declarations that a step's modifiers make.
   struct Declaration: Sendable {
     let work: StepWork
-    /// The steps of a group; nil if this isn't a group.
+    /// The steps of a group; nil if the step isn't a group.
     var members: [LaunchStep]?
     var id: String?
     /// The step's references to other steps and groups.

@@ -1,7 +1,7 @@
 /// A type that can be listed as a step of a ``LaunchSequence``: an ``Initializable``, a ``LaunchGroup`` or a
 /// ``LaunchStep``.
 ///
-/// Its modifiers describe the step, and each modifier returns a changed copy:
+/// Modifiers describe the step, and each modifier returns a changed copy of the step:
 ///
 /// ```swift
 /// DatabaseInitializer().id("db").after("logging").timeout(.seconds(5))
@@ -17,14 +17,15 @@ extension LaunchStepConvertible {
   /// No other step or group of the sequence may have the same ID.
   public func id(_ id: String) -> LaunchStep { launchStep.with { $0.id = id } }
 
-  /// Makes the step wait only for certain steps or groups; the step runs even if they fail or are skipped.
+  /// Makes the step wait only for the given steps or groups, and run even if these fail or are skipped.
   ///
-  /// Several calls add up. Called without IDs, the step waits for nothing. The other steps may be listed later.
+  /// Several calls add up. A call without IDs keeps the step from waiting for the previous step in the list. The given
+  /// steps may be listed after this step.
   public func after(_ ids: String...) -> LaunchStep { refer(to: ids, .after) }
 
   /// Makes the step wait for other steps or groups, and run only if all of them complete.
   ///
-  /// If one of them fails or is skipped, this step is skipped, and the report says why.
+  /// If a required step or group fails or is skipped, this step is skipped, and the report says why.
   public func requires(_ ids: String...) -> LaunchStep { refer(to: ids, .requires) }
 
   /// Makes other steps or groups wait for this step, which itself waits only for the steps that it declares.
@@ -37,22 +38,22 @@ extension LaunchStepConvertible {
     }
   }
 
-  /// Runs the step only in these stages of the configuration; in other stages, the step is reported as skipped.
+  /// Runs the step only in the given release stages; in other stages, the step is reported as skipped.
   public func only(in stages: ReleaseStage...) -> LaunchStep { launchStep.with { $0.stages = Set(stages) } }
 
   /// Runs the step after the launch has completed, so that ``LaunchSequence/launch()`` doesn't wait for it.
   ///
-  /// If a deferred step fails, nothing is aborted; ``LaunchSequence/report`` and ``LaunchSequence/events`` show the
-  /// failure. Steps that wait for a deferred step have to be deferred, too.
+  /// A deferred step that fails doesn't abort the launch, but ``LaunchSequence/report`` and ``LaunchSequence/events``
+  /// show the failure. Steps that wait for a deferred step have to be deferred as well.
   public func deferred() -> LaunchStep { launchStep.with { $0.isDeferred = true } }
 
   /// Sets what the launch does when the step fails; by default, the launch aborts.
   ///
-  /// The step of a ``ReadyInitializer`` fails, too, if its service throws, returns, or exceeds the timeout before it is
-  /// ready. Then a retry only runs the service again. If no retry is left, ``onExit(_:)`` may restart the service or go
-  /// on without it.
+  /// The step of a ``ReadyInitializer`` also fails if its service throws, returns, or exceeds the timeout before the
+  /// service is ready. In this case, a retry only runs the service again. If no retry is left, ``onExit(_:)`` may
+  /// restart the service or go on without it.
   ///
-  /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
+  /// A second call adds to the first call: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///
   /// - Precondition: The number of retries, if any, is at least 1, and no pause is negative.
   public func onFailure(_ policy: FailurePolicy) -> LaunchStep {
@@ -63,10 +64,10 @@ extension LaunchStepConvertible {
   /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is canceled.
   ///
   /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
-  /// note. An attempt that takes longer is abandoned: the step has failed and isn't retried, and what the attempt sets
-  /// up later is shut down, before the steps that it waited for. In each run, a ``ReadyInitializer`` has the same time
-  /// again to become ready. On the system's clocks, the time passes even while steps block every thread of the
-  /// concurrency pool.
+  /// note. An attempt that doesn't end within the grace period is abandoned: the step fails and isn't retried. Anything
+  /// that the abandoned attempt sets up later is shut down before the steps that this step waited for. In each run, the
+  /// service of a ``ReadyInitializer`` has the same time again to become ready. On the system's clocks, the time passes
+  /// even while steps block every thread of the concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -74,12 +75,12 @@ extension LaunchStepConvertible {
     return launchStep.with { $0.timeout = duration }
   }
 
-  /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled and,
-  /// after the cancellation grace period, abandoned.
+  /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled.
   ///
-  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. A service that
-  /// implements ``RunningInitializer/stop()`` and takes longer is canceled, and the report shows its step as failed.
-  /// Without this modifier, the limit is the step's `.timeout`, or else ten seconds.
+  /// A canceled shutdown that doesn't end within the cancellation grace period is abandoned. A service has the given
+  /// time to end, and then ``Initializable/shutDown()`` has the same time again. A service that implements
+  /// ``RunningInitializer/stop()`` and takes longer is canceled, and the report shows its step as failed. Without this
+  /// modifier, the limit is the step's `.timeout`, or ten seconds if the step has no timeout.
   ///
   /// - Precondition: The duration is more than zero.
   public func stopTimeout(_ duration: Duration) -> LaunchStep {
@@ -89,8 +90,9 @@ extension LaunchStepConvertible {
 
   /// Sets a closure that undoes what the step did before it failed.
   ///
-  /// The closure is called after each attempt that threw an error, before anything else follows. The closure isn't
-  /// canceled with the attempt, and may take as long as a shutdown. If it throws, the report shows both errors.
+  /// The closure is called after each attempt that threw an error, before the step is retried or reported as failed.
+  /// The closure isn't canceled with the attempt, and may take as long as a shutdown. If the closure throws, the report
+  /// shows the attempt's error and the closure's error.
   ///
   /// - Precondition: The step isn't a group.
   public func onRollback(_ rollback: @escaping @Sendable () async throws -> Void) -> LaunchStep {

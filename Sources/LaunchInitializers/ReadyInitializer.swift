@@ -10,8 +10,9 @@
 /// }
 /// ```
 ///
-/// ``LaunchSequence/launch()`` and the steps that wait for this step wait until the service is ready. If the service
-/// throws, returns, or exceeds the step's timeout before that, the step has failed, and its ``FailurePolicy`` applies.
+/// ``LaunchSequence/launch()``, and the steps that depend on this step, wait until the service is ready. The step fails
+/// if the service throws, returns, or exceeds the step's timeout before it is ready. The step's ``FailurePolicy`` then
+/// applies.
 public protocol ReadyInitializer: RunningInitializer {
   /// Runs the service until it is asked to end, and calls ``RunningService/ready()`` as soon as the service is ready.
   func run(_ service: RunningService) async throws
@@ -35,6 +36,6 @@ public struct RunningService: Sendable {
     (self.configuration, self.whenReady) = (configuration, whenReady)
   }
 
-  /// Reports that the service is ready.
+  /// Reports that the service is ready, so that its step counts as completed.
   public func ready() { whenReady() }
 }

@@ -11,14 +11,14 @@
 /// ```
 ///
 /// After ``Initializable/perform(with:)`` has completed, ``run(_:)`` begins, and the step counts as completed. When the
-/// step is shut down, ``stop()`` is called. The service has the step's `.stopTimeout` to end; then its task is
+/// step is shut down, ``stop()`` is called. If the service doesn't end within the step's `.stopTimeout`, its task is
 /// canceled. After ``run(_:)`` has returned, ``Initializable/shutDown()`` is called.
 public protocol RunningInitializer: Initializable {
   /// Runs the service until ``stop()`` is called or its task is canceled.
   ///
   /// - Throws: Any error. If the service throws, or returns without being asked to end, the step's ``ExitPolicy``
-  ///   decides what follows. An error that it throws while it is being stopped is included in the report of the
-  ///   shutdown.
+  ///   decides what follows. If the service throws an error while it is being stopped, the report of the shutdown
+  ///   includes the error.
   func run(_ configuration: any Configurable) async throws
 
   /// Asks the service to end; a server, for example, answers the requests under way and accepts no others.

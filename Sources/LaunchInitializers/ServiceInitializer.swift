@@ -9,15 +9,15 @@
 /// ```
 ///
 /// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
-/// launch began, until the step has been shut down. When the step is repeated, the new instance replaces the old one.
-/// After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
+/// launch began, until the step has been shut down. If the step is repeated, the new instance replaces the old
+/// instance. After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable
 
   /// Creates the service that all properties of its type share.
   ///
-  /// - Throws: Any error that ``Initializable/perform(with:)`` may throw; then nothing is registered.
+  /// - Throws: Any error that ``Initializable/perform(with:)`` may throw. If the method throws, nothing is registered.
   func makeService(with configuration: any Configurable) async throws -> Service
 }
 

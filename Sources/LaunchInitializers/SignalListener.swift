@@ -1,20 +1,21 @@
 internal import Support
 internal import Synchronization
 
-/// A listener for signals, which replaces their former handlers until ``finish()`` is called.
+/// A listener for signals, which replaces the signals' former handlers until ``finish()`` is called.
 final class SignalListener: Sendable {
   private let id: Int
 
   #if canImport(Dispatch) && !os(Windows)
-    /// Creates a listener that calls a function on the signal thread for each signal, with the signal's number and the
-    /// number of its arrival.
+    /// Creates a listener that calls a function on the signal thread for each signal that arrives.
+    ///
+    /// The function gets the signal's number, and the arrival's number, which counts all signals of the process.
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
       id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
     }
 
     func finish() { SignalPipe.shared.remove(id) }
 
-    /// Calls the signal's former handler or ends the process, even process 1, which no default action of a signal ends.
+    /// Calls the signal's former handler, or ends the process, even process 1, which a default action doesn't end.
     static func endProcess(_ number: Int32) { SignalPipe.shared.raise(number) }
   #else
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) { id = 0 }
@@ -24,15 +25,15 @@ final class SignalListener: Sendable {
 }
 
 #if canImport(Dispatch) && !os(Windows)
-  /// A pipe from the signal handler to the listeners, because a handler may do little more than write.
+  /// A pipe from the signal handler to the listeners, because a signal handler may do little more than write to a file.
   ///
-  /// The thread that reads the pipe does nothing else, so it works even if all other threads are blocked.
+  /// The thread that reads the pipe does nothing else, so signals are handled even if all other threads are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// The former action of each signal, and whether that was a function of the program.
+      /// The action of each signal before the first listener, and whether that action called a function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0
@@ -46,7 +47,7 @@ final class SignalListener: Sendable {
         fatalError("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
       }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      // The handler must not wait for a full pipe, whose bytes are signals that haven't been read yet.
+      // The signal handler must not wait if the pipe is full of signals that haven't been read yet.
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
       signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
       let readEnd = ends[0]
@@ -66,8 +67,8 @@ final class SignalListener: Sendable {
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
           guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0 else { Self.trap(number) }
-          // A shell starts a background program with SIGINT ignored, and nohup ignores SIGHUP. Such a signal stays
-          // ignored.
+          // A signal that is already ignored stays ignored. A shell starts a background program with SIGINT ignored,
+          // and nohup ignores SIGHUP.
           let former = action.handler
           if former == Self.ignored { continue }
           if unsafeBitCast(signal(number, handleSignal), to: Int.self) == Self.failed { Self.trap(number) }
@@ -77,7 +78,7 @@ final class SignalListener: Sendable {
       }
     }
 
-    /// The handlers that stand for the default action, for ignoring a signal, and for an error.
+    /// The numbers that stand for a handler: the default action, no action for an ignored signal, and an error.
     private static let (standard, ignored, failed) = (0, 1, -1)
 
     private static func trap(_ number: Int32) -> Never {
@@ -125,14 +126,16 @@ final class SignalListener: Sendable {
     }
   }
 
-  /// The end of the pipe that the handler writes to; a global variable, because a signal handler has no context.
+  /// The end of the pipe to which the signal handler writes.
+  ///
+  /// The variable is global, because a signal handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
 
   /// The address of the function that handles signals.
   private let ownHandler = unsafeBitCast(handleSignal as @convention(c) (Int32) -> Void, to: Int.self)
 
   extension sigaction {
-    /// The address of the handler, or a number that stands for one.
+    /// The address of the signal's handler, or a number that stands for the default action or an ignored signal.
     fileprivate var handler: Int {
       #if canImport(Darwin)
         unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)

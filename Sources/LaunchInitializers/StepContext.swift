@@ -2,20 +2,23 @@ internal import SpellRegistry
 
 /// The job that the current task works on, as a task-local value.
 ///
-/// With it, a launch detects calls from its own steps, and a service is registered for the attempt that created it.
+/// A sequence uses this context to detect calls from its own steps, and to register a service for the attempt that
+/// created the service.
 final class StepContext: Sendable {
   @TaskLocal static var current: StepContext?
 
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
-  /// The context in which a step of another sequence launched this sequence; nil if none did.
+  /// The context in which a step of another sequence launched this sequence; nil if no step did.
   fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
   }
 
-  /// Registers a service for the current attempt, unless the attempt was abandoned; outside an attempt, permanently.
+  /// Registers a service for the current attempt, unless the attempt was abandoned.
+  ///
+  /// Outside an attempt, the service is registered permanently.
   static func register(_ service: some Sendable) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
     current.sequence.register(service, by: current.job)
@@ -26,7 +29,7 @@ final class StepContext: Sendable {
 }
 
 extension LaunchSequence {
-  /// The ID of the step of this sequence that the current task works on; nil if there is none.
+  /// The ID of this sequence's step that the current task works on; nil if the task works on none of its steps.
   var callingStep: String? {
     var context = StepContext.current
     while let inner = context {

@@ -1,9 +1,10 @@
 internal import Support
 
-/// The initializer of a step, which is called on the actor to which its conformance is isolated.
+/// A wrapper that calls a step's initializer on the actor to which the initializer's conformance is isolated.
 ///
-/// A main-actor type may have a conformance that is isolated to the main actor. Elsewhere, a cast to the protocol
-/// fails. So `init` makes its casts where the step is listed, and `call` moves to the main actor if a cast fails.
+/// A main-actor type may have a conformance that is isolated to the main actor. Off the main actor, a cast of its
+/// instances to the protocol fails. Therefore `init` makes its casts on the actor that lists the step, and `call` moves
+/// to the main actor if a cast fails.
 ///
 /// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.
@@ -11,11 +12,11 @@ final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
-  /// The closure to call instead of `perform`, for a step that is created from closures.
+  /// The closure to call instead of `perform`, for a step that is created from closures; nil for other steps.
   ///
-  /// It runs on the caller's actor, which a protocol requirement can't express.
+  /// The closure runs on the caller's actor, unlike a call to `perform` through the protocol.
   private let body: Body?
-  /// The initializer without a protocol, for a cast that checks whether the conformance is available.
+  /// The initializer as `Any`, for a cast that checks whether its conformance is available on the current actor.
   private let value: Any
 
   init(_ initializer: any Initializable, runs: Bool = true, body: Body? = nil) {
@@ -32,13 +33,13 @@ final class StepWork: @unchecked Sendable {
 
   enum Method: Sendable {
     case perform(any Configurable)
-    /// Performs the step again, if its initializer asks for that when the app returns to the foreground.
+    /// Performs the step again, if `shouldPerformWhenApplicationEntersForeground()` returns true.
     case performAgain(any Configurable)
     case run(RunningService)
     case stop, shutDown
   }
 
-  /// Calls a method of the initializer, and returns whether there was anything to do.
+  /// Calls a method of the initializer, and returns whether the initializer had anything to do.
   nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
     value is any Initializable ? try await callHere(method) : try await callOnMainActor(method)
   }
@@ -79,7 +80,7 @@ extension LaunchStep {
   ///
   /// - Parameters:
   ///   - id: The ID of the step.
-  ///   - perform: A closure that sets something up, and returns the value that the other closures get.
+  ///   - perform: A closure that sets something up, and returns the value that is passed to the other closures.
   ///   - run: A closure that runs a service until its task is canceled; nil for a step without a service.
   ///   - shutDown: A closure that undoes what `perform` set up.
   public init<Value: Sendable>(

@@ -1,7 +1,7 @@
-// The events, reports and errors of the machine.
+// The events, reports and errors that the launch state machine creates.
 
 extension LaunchMachine {
-  /// Emits an event about a step or a whole phase, if a stream or the log takes it.
+  /// Emits an event about a step or a whole phase, if a stream or the log needs the event.
   mutating func event(
     _ kind: LaunchEvent.Kind, _ purpose: Purpose, _ step: Int? = nil, message: String? = nil,
     isService: Bool = false
@@ -41,20 +41,21 @@ extension LaunchMachine {
     return LaunchReport(entries: entries)
   }
 
-  /// Returns the step that ended last, and of several such steps the first; nil if there are none.
+  /// Returns the step that ended last, or the first in the plan of several that ended last; nil if `steps` is empty.
   private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
     steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
   }
 
-  /// Returns the reported steps that a node waited for: its reported dependencies and, for each other dependency, the
-  /// step in `last`.
+  /// Returns the reported steps that a node waited for.
+  ///
+  /// A dependency that isn't reported is replaced with the step that `last` has for the dependency.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps that had to end before the step's group could begin; for a deferred step, also those that had to end
-    // before any deferred step could begin.
+    // The steps that had to end before the step's group could begin, and for a deferred step, also the steps that had
+    // to end before any deferred step could begin.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }
@@ -66,7 +67,7 @@ extension LaunchMachine {
         awaited.append(step)
       }
     }
-    // Most steps of a group waited longer for one another.
+    // A step outside the group is added only if it ended last, because steps of a group mostly wait for one another.
     guard let step = lastEnded(outside, in: pass), known.insert(step).inserted else { return awaited }
     let isLast = awaited.allSatisfy { pass.steps[$0].end < pass.steps[step].end }
     return isLast ? awaited + [step] : awaited
@@ -83,7 +84,7 @@ extension LaunchMachine {
       if step.outcome == .notRun, passes.launch.steps[index].isUp {
         step.message = reachedLimit.map { "not shut down within \($0.text)" }
       } else if step.outcome == .notRun {
-        // The time limit was reached before this step's turn, but its abandoned attempt has already been undone.
+        // The shutdown reached its time limit before this step, whose abandoned attempt has already been undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
       }
     }
@@ -93,7 +94,7 @@ extension LaunchMachine {
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
 
-  /// Returns whether a node is a step that the report of a pass has.
+  /// Returns whether a node is a step that the report of a pass lists.
   private func isReported(_ step: Int, _ purpose: Purpose) -> Bool {
     if plan.nodes[step].declared == nil { return false }
     return switch purpose {
@@ -113,7 +114,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Returns the error that ended the sequence, or nil if a call or a signal shut it down after its launch.
+  /// Returns the error that ended the sequence, or nil if a call or a signal shut the sequence down after its launch.
   func makeFailure() -> LaunchError? {
     let (code, step, message): (LaunchError.Code, Int?, String)
     switch cause {

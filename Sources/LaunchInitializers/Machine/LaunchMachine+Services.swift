@@ -9,7 +9,9 @@ extension LaunchMachine {
     runService(of: step)
   }
 
-  /// Runs the service; if its step has a timeout, the service has that time to become ready.
+  /// Runs the service of a step.
+  ///
+  /// If the step has a timeout, the service has to become ready within that time.
   private mutating func runService(of step: Int) {
     services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
@@ -32,7 +34,7 @@ extension LaunchMachine {
     settle(job.step, .launch, .completed, passes.launch.steps[job.step].message)
   }
 
-  /// Begins another attempt of a step whose service ended before it was ready.
+  /// Begins another attempt of a step whose service ended before the service was ready.
   mutating func retryService(of step: Int) {
     beginAttempt(step, .launch)
     passes.launch.steps[step].message = nil
@@ -47,13 +49,13 @@ extension LaunchMachine {
     runService(of: step)
   }
 
-  /// The end of a service's run that the sequence didn't ask for.
+  /// An unexpected end of a service's run, which the sequence didn't request.
   private struct Exit {
     var reason: String
     /// Whether the service threw, or wasn't ready in time.
     var isFailure: Bool
     var isLate = false
-    /// Whether the step's policy for failures lets the service run again.
+    /// Whether the step's failure policy permits a retry after the service's error.
     var isRetryable = true
   }
 
@@ -87,8 +89,8 @@ extension LaunchMachine {
 
   /// Decides what follows when a service has ended without being asked to.
   ///
-  /// If the service wasn't ready yet, the step hasn't completed, so the step's failure policy may retry it. If the
-  /// policy doesn't, or if the service was ready, the step's exit policy decides.
+  /// If the service wasn't ready yet, the step hasn't completed, so the failure policy may retry the step. If the
+  /// failure policy doesn't retry the step, or if the service was ready, the step's exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
     let isStarting = passes.launch.steps[step].phase == .readying
     let message = exit.isLate ? exit.reason : "its service \(exit.reason)"
@@ -192,7 +194,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Starts to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
+  /// Starts to shut the steps down once all attempts have ended, and ends the sequence once all jobs have ended.
   mutating func proceedClosing() {
     if !passes.shutDown.isUnderWay {
       if passes.launch.running + passes.foreground.running > 0 { return }
@@ -211,17 +213,17 @@ extension LaunchMachine {
     finish()
   }
 
-  /// Returns whether something has to end before a step can be shut down: its service, or the undoing of an abandoned
-  /// attempt.
+  /// Returns whether a step's shutdown has to wait for its service to end, or for its abandoned attempt to be undone.
   ///
-  /// No maximum number applies to these, so that every service is asked to end as soon as its turn comes.
+  /// A step that is held up doesn't count toward the maximum number of concurrent steps, so that every service is asked
+  /// to end as soon as the steps that depend on it are shut down.
   func isHeldUp(_ step: Int) -> Bool { services[step] != nil || isUndoing(step) }
 
   private func isUndoing(_ step: Int) -> Bool {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 
-  /// Starts to shut down a step that is held up, and asks the step's service to end, if there is one.
+  /// Starts the shutdown of a step for which `isHeldUp` returns true, and asks the step's service, if any, to end.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
     beginAttempt(step, .shutDown)
@@ -235,7 +237,7 @@ extension LaunchMachine {
 
   /// Cancels a service that hasn't ended within its stop timeout.
   mutating func cutOff(_ job: Job) {
-    // A service that can only be canceled was canceled when it was asked to end.
+    // A service without a `stop()` method has already been canceled, so its cancellation isn't a problem to report.
     if jobs[job]?.isCancelled == false {
       let timeout = plan.nodes[job.step].stopTimeout.text
       addShutDownProblem(
@@ -249,7 +251,7 @@ extension LaunchMachine {
     cancel(runJob(service.run, of: job.step))
   }
 
-  /// Continues the shutdown of a step, if nothing has to end before it anymore.
+  /// Continues the shutdown of a step, if its service, its `stop()` call and the undoing of its attempt have ended.
   mutating func continueShutDown(of step: Int) {
     guard passes.shutDown.isUnderWay, passes.shutDown.steps[step].phase == .stopping, !isHeldUp(step),
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil
@@ -259,14 +261,15 @@ extension LaunchMachine {
     passes.shutDown.enqueue(step)
   }
 
-  /// Shuts a step down when its turn comes.
+  /// Starts the job that shuts a step down, or ends the step's shutdown immediately if the step needs no such job.
   mutating func shutDown(_ step: Int) {
     let state = passes.launch.steps[step]
     if state.isUp, !state.isServiceLeft {
       let timeout = plan.nodes[step].stopTimeout
       return start(Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1), timeout: timeout)
     }
-    // A service that is still running may use what the step set up, and an abandoned attempt has already been undone.
+    // If the step's service is still running, it may use what the step set up. If the step isn't up, its abandoned
+    // attempt has already been undone.
     passes.shutDown.running -= 1
     settleShutDown(step)
   }
@@ -286,7 +289,7 @@ extension LaunchMachine {
     shutDownProblems[step, default: ShutDownProblems()].message.add(problem)
   }
 
-  /// Records the end of a step's shutdown.
+  /// Unregisters the services that a step registered, and records the end of its shutdown.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
     actions.append(.withdrawAll(step, except: nil))
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
@@ -300,12 +303,12 @@ extension LaunchMachine {
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
   }
 
-  /// Cuts short a shutdown that takes too long: cancels everything under way, and lets nothing more begin.
+  /// Cuts short a shutdown that takes too long: cancels all jobs, and prevents further steps from beginning.
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
     passes.shutDown.stop()
-    // The services of these steps have ended, and the steps wait for their turn to be shut down.
+    // The services of these steps have ended, but the steps are still queued and won't be shut down anymore.
     for step in passes.shutDown.steps.indices {
       let state = passes.shutDown.steps[step]
       if state.phase == .waiting, state.attempt > 0 { settleShutDown(step) }

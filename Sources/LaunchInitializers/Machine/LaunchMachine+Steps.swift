@@ -1,21 +1,23 @@
-// The course of a step, from its turn to its end, during the launch or after a return to the foreground.
+// The handling of a step from its start to its end, during the launch or after a return to the foreground.
 
 internal import SpellRegistry
 
 extension LaunchMachine {
-  /// Returns the declarations of a step, and traps for a point.
+  /// Returns the declarations of a step, and traps if the node isn't a step.
   func declared(_ step: Int) -> LaunchStep.Declaration {
     guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
     return declared
   }
 
-  // MARK: Turns
+  // MARK: The queue
 
-  /// Queues nodes that wait for nothing; records the end of nodes that don't run, and continues with their dependents.
+  /// Queues nodes that wait for no other node.
+  ///
+  /// A node that doesn't run ends immediately, and the nodes that waited only for that node are queued.
   mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
-      // The point before the deferred steps waits for the end of the launch; `launched()` then queues it.
+      // The node before the deferred steps has to wait for the end of the launch, when `launched()` queues it.
       if node == plan.deferral, purpose == .launch, phase == .launching { continue }
       passes[purpose].steps[node].queued = now
       if purpose == .launch, let reason = reasonToSkip(node) {
@@ -38,7 +40,7 @@ extension LaunchMachine {
     return purpose == .launch || step.isUp || (purpose == .shutDown && step.isUndone)
   }
 
-  /// Returns the reason to skip a node when its turn comes, or nil to run it.
+  /// Returns the reason to skip a node that could run now, or nil if there is no reason.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
     guard let required = plan.requirements[node].first(where: { passes.launch.steps[$0].outcome != .completed })
@@ -51,7 +53,7 @@ extension LaunchMachine {
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
-  /// Records the end of a node, and returns the nodes that now wait for nothing.
+  /// Records the end of a node, and returns the nodes that waited only for that node.
   private mutating func recordEnd(
     of node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
@@ -66,7 +68,7 @@ extension LaunchMachine {
     return passes[purpose].settled(node, in: plan)
   }
 
-  /// Records the end of a step, and queues the steps that waited only for it.
+  /// Records the end of a step, and queues the steps that waited only for that step.
   mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
     enqueue(recordEnd(of: step, purpose, outcome, message), purpose)
   }
@@ -94,7 +96,7 @@ extension LaunchMachine {
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let (step, purpose) = (job.step, job.purpose)
-    // The timer may be late on a busy machine, so the times are compared as well.
+    // The timeout's timer may be late on a busy machine, so the attempt's duration is checked as well.
     let isLate = state.isLate || declared(step).timeout.map { now - state.start > $0 } ?? false
     passes[purpose].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
@@ -163,7 +165,9 @@ extension LaunchMachine {
     return true
   }
 
-  /// Begins the next attempt of a step after the pause; if its code has completed, only its service runs again.
+  /// Begins the next attempt of a step after the pause.
+  ///
+  /// If the step's own code has already completed, only the step's service runs again.
   mutating func retry(_ step: Int, _ purpose: Purpose) {
     guard passes[purpose].steps[step].phase == .pausing else { return }
     if purpose == .launch, passes.launch.steps[step].isUp { return retryService(of: step) }
@@ -171,7 +175,7 @@ extension LaunchMachine {
     passes[purpose].enqueue(step)
   }
 
-  /// Aborts the launch because of a failed step, unless the step is deferred or its policy is to go on.
+  /// Aborts the launch because of a failed step, unless the step is deferred or its policy lets the launch go on.
   mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code) {
     if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
       close(.failed(step, code))
@@ -193,7 +197,7 @@ extension LaunchMachine {
 
   // MARK: Abandoned attempts
 
-  /// Handles the result of an abandoned job: reports its error, and undoes what the job has set up.
+  /// Handles the late result of an abandoned job: reports the job's error, and undoes what the job has set up.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -233,7 +237,7 @@ extension LaunchMachine {
       addShutDownProblem(message, of: job.step)
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
     }
-    // The step's turn may have passed before its attempt ended.
+    // The shutdown may have handled the step before the step's abandoned attempt was undone.
     if passes.shutDown.isUnderWay, passes.shutDown.steps[job.step].phase == .done {
       passes.shutDown.steps[job.step].end = now
       if let problem = shutDownProblems[job.step]?.message {
@@ -246,14 +250,14 @@ extension LaunchMachine {
 
   // MARK: Time
 
-  /// Cancels a job whose time is over: it took too long, or its service isn't ready.
+  /// Cancels a job that has exceeded a time limit, and limits the time that the job may take to end.
   mutating func cancelLate(_ job: Job) {
     jobs[job]?.isLate = true
     giveGrace(job)
     cancel(job)
   }
 
-  /// Cancels a job, without a limit on the time that it takes to end.
+  /// Cancels a job, but doesn't limit the time that the job may take to end.
   mutating func cancel(_ job: Job) {
     guard let state = jobs[job], !state.isCancelled else { return }
     jobs[job]?.isCancelled = true
@@ -305,6 +309,6 @@ extension LaunchMachine {
 }
 
 extension String? {
-  /// Adds a note to the message, or makes it the message if there is none.
+  /// Appends a note to the message; if the message is nil, the note becomes the message.
   mutating func add(_ note: String) { self = map { "\($0); \(note)" } ?? note }
 }

@@ -1,7 +1,7 @@
-// The inputs and actions of the machine, and the parts of its state.
+// The inputs and actions of the launch state machine, and the types that make up its state.
 
 extension LaunchMachine {
-  /// A purpose of a pass through the steps.
+  /// The purpose of one pass through the steps: the launch, a return to the foreground, or the shutdown.
   enum Purpose: Sendable {
     case launch, foreground, shutDown
   }
@@ -35,28 +35,30 @@ extension LaunchMachine {
     /// The step had nothing to do, and isn't reported.
     case idle
     case skipped(String)
-    /// The job threw an error. Its text, and whether to retry, are determined outside the lock, because both run user
-    /// code.
+    /// The job threw an error.
+    ///
+    /// The error's text and the decision to retry are computed outside the sequence's lock, because both computations
+    /// run user code.
     case failed(any Error, text: String, isRetryable: Bool)
   }
 
   enum Timer: Hashable, Sendable {
-    /// The end of the time that a job may take; a run of a service may take any time.
+    /// The end of the time that a job may take; never set for a run of a service, which may take any time.
     case timeout(Job)
     /// The end of the time in which a service has to become ready.
     case readiness(Job)
-    /// The end of the time in which a service has to end after a stop.
+    /// The end of the time that a service has to end after it is asked to stop.
     case stop(Job)
-    /// The end of the time that a canceled job has left.
+    /// The end of the grace period that a canceled job has to end.
     case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
-    /// The end of the time that a shutdown may take, or of the drain before it.
+    /// The end of the time that a shutdown may take, and the end of the drain, which is the pause before a shutdown.
     case limit(Duration), drain
     /// A check whether a step has begun or ended in the last ten seconds.
     case watch
 
-    /// The job whose time the timer limits; nil if the timer is for something else.
+    /// The job whose time the timer limits; nil if the timer limits no job.
     var job: Job? {
       switch self {
       case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job): job
@@ -65,10 +67,10 @@ extension LaunchMachine {
     }
   }
 
-  /// A call of one of the sequence's methods, which waits for an answer.
+  /// A call to a method of `LaunchSequence`, whose caller waits for an ``Answer``.
   enum Call: Sendable {
     case launch
-    /// Launches, and waits until the sequence is over.
+    /// Launches the sequence, and waits until the sequence has been shut down.
     case run(drain: Duration, limit: Duration)
     case shutDown(within: Duration)
     case foreground
@@ -80,19 +82,19 @@ extension LaunchMachine {
 
   enum Input: Sendable {
     case call(Int, Call)
-    /// The task of a call was canceled.
+    /// The task that made the call with the given number was canceled.
     case cancelled(Int)
     case ended(Job, Result)
     case ready(Job)
     /// The step doesn't implement `stop()`, so its service has to be canceled.
     case cannotStop(Job)
     case fired(Timer)
-    /// A signal, and the number of its arrival in the process, because several calls may report one arrival.
+    /// A signal arrived; `arrival` counts the signals of the process, because several calls may report one arrival.
     case signal(Int32, arrival: Int)
     case background
   }
 
-  /// The answer to a call: a report, an error or an exit code.
+  /// The answer to a call: a report or an exit code to return, or an error to throw.
   enum Answer: Sendable {
     case report(LaunchReport), error(LaunchError), exitCode(Int32)
 
@@ -102,14 +104,15 @@ extension LaunchMachine {
   enum Action: Sendable {
     case start(Job), cancel(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Withdraws the services that an attempt registered, or all services of a step except those of one attempt.
+    /// Unregisters the services that one attempt registered.
     case withdraw(Job)
+    /// Unregisters all services that a step registered, except the services that the given attempt registered.
     case withdrawAll(Int, except: Job?)
     case event(LaunchEvent)
     case answer([Int], Answer)
-    /// Ends the process, or calls the handler that the signal had before the sequence.
+    /// Ends the process, or calls the handler that was set for the signal before the sequence ran.
     case endProcess(Int32)
-    /// Releases what the sequence holds, because it is over.
+    /// Releases the timers, streams and registrations of the sequence, because the sequence is over.
     case over
   }
 
@@ -121,15 +124,15 @@ extension LaunchMachine {
   }
 }
 
-/// The state of a step in a pass.
+/// The state of one step in one pass through the steps.
 struct StepState: Sendable {
   enum Phase: Sendable {
     case waiting, running, done
-    /// An attempt failed, and the next one begins after a pause.
+    /// An attempt failed, and the next attempt begins after a pause.
     case pausing
     /// The step's service isn't ready yet.
     case readying
-    /// The step is shut down after its service and the undoing of its abandoned attempt have ended.
+    /// The step's shutdown waits until its service has ended and its abandoned attempt is undone.
     case stopping
   }
 
@@ -138,15 +141,16 @@ struct StepState: Sendable {
   var attempt = 0
   /// Whether the step's code has completed, so that the step has to be shut down.
   var isUp = false
-  /// Whether the latest attempt exceeded its timeout, and whether the step may be retried after its error.
+  /// Whether the latest attempt exceeded its timeout, and whether the error of that attempt permits a retry.
   var (isLate, isRetryable) = (false, true)
   var wasAbandoned = false
   /// Whether the step's service ignored its cancellation and may still be running.
   var isServiceLeft = false
-  /// Whether an abandoned attempt has ended, and its work is being undone or was undone, so that the shutdown reports
-  /// the step.
+  /// Whether an abandoned attempt ended late, and its work is being undone or was undone.
+  ///
+  /// If true, the report of the shutdown lists the step.
   var isUndone = false
-  /// Whether reports leave the step out, because it had nothing to do.
+  /// Whether reports leave the step out, because the step had nothing to do.
   var isUnmentioned = false
 
   var (queued, start, end) = (Duration.zero, Duration.zero, Duration.zero)
@@ -154,28 +158,29 @@ struct StepState: Sendable {
   var message: String?
   /// The errors of the step, its service and its rollback, in order.
   var errors = ErrorList()
-  /// The step that kept this step or point from completing; nil if there is none.
+  /// The index of the step whose failure or skip caused this node to be skipped; nil if no step did.
   var culprit: Int?
 }
 
-/// The state of the service of a step whose own code has completed.
+/// The state of a step's service, after the step's own code has completed.
 struct ServiceState: Sendable {
   var run = 0
   var restarts: [Duration] = []
-  /// Whether the service is ready, has been asked to end, or pauses before its next run.
+  /// Whether the service is ready, whether it has been asked to end, and whether it pauses before its next run.
   var (isReady, isStopping, isPausing) = (false, false, false)
 }
 
-/// The problems of a step's shutdown, which begin with those of its service and of its abandoned attempt.
+/// The problems of a step's shutdown, including the problems of its service and of its abandoned attempt.
 struct ShutDownProblems: Sendable {
   var message: String?
   var errors = ErrorList()
 }
 
-/// A list of errors in order; of very many errors, the first ones and the latest ones, because a service that restarts
-/// for months would otherwise fill the memory.
+/// A list of errors in order, without the middle part if there are more than 100 errors.
+///
+/// Without this limit, a service that restarts for months would fill the memory.
 struct ErrorList: Sendable {
-  /// The maximum number of first errors, and of latest errors.
+  /// The maximum number of errors in each half of the list: the first errors, and the latest errors.
   static let part = 50
 
   private var first: [any Error] = []
@@ -214,22 +219,22 @@ struct Passes: Sendable {
   }
 }
 
-/// One pass through the steps of a plan, forward or backward: the steps that wait, and those that may begin.
+/// One pass through the steps of a plan, forward or backward, with the steps that wait and the steps that may begin.
 struct Pass: Sendable {
   private(set) var (isUnderWay, isStopped) = (false, false)
   var steps: [StepState] = []
   /// The number of steps that are being set up or shut down, at most the maximum number of concurrent steps.
   var running = 0
   var began = Duration.zero
-  /// The number of nodes that haven't ended and aren't deferred, and the number of those that are deferred.
+  /// The number of nodes that aren't deferred and haven't ended, and the number of deferred nodes that haven't ended.
   private(set) var (left, deferredLeft) = (0, 0)
-  /// For each node, the number of nodes that it waits for and that haven't ended.
+  /// For each node, the number of nodes that haven't ended and that the node waits for.
   private var open: [Int] = []
-  /// The nodes that may begin, in order; those from index `next` on have not begun.
+  /// The nodes that may begin, in order, and the index of the first node in this queue that hasn't begun.
   private var (queue, next): ([Int], Int) = ([], 0)
   private var isReversed = false
 
-  /// Begins the pass, and returns the nodes that wait for nothing.
+  /// Begins the pass, and returns the nodes that wait for no other node.
   mutating func begin(_ plan: LaunchPlan, isReversed: Bool, at time: Duration) -> [Int] {
     self = Pass()
     (isUnderWay, self.isReversed, began) = (true, isReversed, time)
@@ -241,7 +246,7 @@ struct Pass: Sendable {
     return isReversed ? nodes.reversed() : nodes
   }
 
-  /// Records that a node has ended, and returns the nodes that now wait for nothing.
+  /// Records that a node has ended, and returns the nodes that waited only for that node.
   mutating func settled(_ node: Int, in plan: LaunchPlan) -> [Int] {
     if plan.nodes[node].isDeferred { deferredLeft -= 1 } else { left -= 1 }
     if isStopped { return [] }

@@ -1,12 +1,12 @@
 /// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shutdown.
 ///
-/// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
-/// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing,
-/// so timers and tasks may come late.
+/// The machine only makes decisions. ``LaunchSequence`` calls ``handle(_:at:)`` with an input under its lock, and
+/// carries out the actions that the method returns. An input about a job that has ended changes nothing, so late timers
+/// and tasks do no harm.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
     case new, launching, launched
-    /// A signal arrived, and the shutdown begins when the drain ends.
+    /// A signal arrived, and the shutdown begins after a pause, which is called the drain.
     case draining
     case closing, over
   }
@@ -14,12 +14,12 @@ struct LaunchMachine: Sendable {
   let plan: LaunchPlan
   let maxConcurrentSteps: Int
   let grace: Duration
-  /// Whether a stream of events was ever requested; if not, only the events for the log are created.
+  /// Whether a stream of events was ever requested; if none was, the machine creates only the events for the log.
   var isObserved = false
 
   var phase = Phase.new
   var passes = Passes()
-  /// The jobs under way.
+  /// The jobs under way, and their states.
   var jobs: [Job: JobState] = [:]
   /// The services that run or will be restarted, by step.
   var services: [Int: ServiceState] = [:]
@@ -30,24 +30,27 @@ struct LaunchMachine: Sendable {
   /// The reason for the shutdown, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
-  /// The error that ended the sequence; nil before the end, and if a call or a signal shut it down after the launch.
+  /// The error that ended the sequence; nil before the end.
+  ///
+  /// The error is also nil if a call or a signal shut the sequence down after the launch.
   var failure: LaunchError?
-  /// The problems of shutdowns, by step.
+  /// The problems of each step's shutdown, by step.
   var shutDownProblems: [Int: ShutDownProblems] = [:]
-  /// The time limit of the shutdown; nil until it is reached.
+  /// The time limit of the shutdown; nil until the limit is reached.
   var reachedLimit: Duration?
 
   /// The pause between a signal and the shutdown, and the shortest limit that a call set for the shutdown.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the number of the latest arrival.
   private(set) var (hasSignal, lastArrival) = (false, 0)
-  /// Whether the app is in the background, and whether a pass at the foreground is due.
+  /// Whether the app is in the background, and whether a return to the foreground still has to begin a pass.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
-  /// The calls of `enterForeground()` that wait for the next pass.
+  /// The calls of `enterForeground()` that wait for the next pass at the foreground.
   private var callsForNextPass: [Int] = []
-  /// The number of times that a step began or ended, and that number when the watch timer was set; nil if none is set.
+  /// The number of times that a step began or ended.
   var progress = 0
+  /// The value that `progress` had when the watch timer was set; nil if the timer isn't set.
   private var watchedProgress: Int?
 
   /// The latest time of all inputs; an input's own time may be earlier, because clocks are read outside the lock.
@@ -62,7 +65,7 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether the job undoes an attempt that ended after it was abandoned.
+    /// Whether the job undoes an attempt that was abandoned and ended later.
     var isLateUndo = false
     /// The timers that are set for the job.
     var timers: [Timer] = []
@@ -72,7 +75,7 @@ struct LaunchMachine: Sendable {
     (self.plan, self.maxConcurrentSteps, self.grace) = (plan, maxConcurrentSteps, grace)
   }
 
-  /// Handles an input, and returns the actions that follow.
+  /// Handles an input, and returns the actions to carry out.
   mutating func handle(_ input: Input, at time: Duration) -> [Action] {
     now = max(now, time)
     switch input {
@@ -92,9 +95,9 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the work on a job begins; if the job is no longer wanted, returns its result instead.
+  /// Records that the work on a job begins, and returns nil; if the job is no longer wanted, returns the job's result.
   mutating func began(_ job: Job) -> Result? {
-    // A job that undoes an abandoned attempt is wanted, even if the sequence is over and so nothing waits for the job.
+    // A job that undoes an abandoned attempt is wanted even after the sequence is over, when nothing waits for the job.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -102,7 +105,7 @@ struct LaunchMachine: Sendable {
   }
 
   private var isServing: Bool { phase == .launched || phase == .draining }
-  /// The report of the launch; nil before the launch has completed, and if it failed.
+  /// The report of the launch; nil before the launch has completed, and if the launch failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
   /// Whether the launch has completed, no shutdown has begun, and all services of completed steps are ready.
   var isReady: Bool {
@@ -148,7 +151,9 @@ struct LaunchMachine: Sendable {
 
   private func ids(where isWanted: (Call) -> Bool) -> [Int] { calls.filter { isWanted($0.value) }.keys.sorted() }
 
-  /// Handles a canceled call; a call of `run`, or the last call that waits for the launch, closes the sequence.
+  /// Handles the cancellation of the task that made a call.
+  ///
+  /// The sequence is shut down if the call is `run`, or if no other call waits for the launch.
   private mutating func cancelCall(_ id: Int) {
     guard let call = calls[id] else { return }
     switch call {
@@ -169,7 +174,9 @@ struct LaunchMachine: Sendable {
     enqueue(first, purpose)
   }
 
-  /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
+  /// Begins the steps that may begin, and ends the passes and phases that are complete.
+  ///
+  /// `handle(_:at:)` calls this method after each input.
   private mutating func proceed() {
     beginQueued(.launch)
     if phase == .launching, passes.launch.left == 0 {
@@ -193,7 +200,7 @@ struct LaunchMachine: Sendable {
         shutDown(step)
       } else {
         beginAttempt(step, purpose)
-        // Attempts are numbered across passes, because an attempt that an earlier pass abandoned may still end.
+        // Foreground attempts are numbered across passes, because an abandoned attempt may end during a later pass.
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
         start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
@@ -201,8 +208,9 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Returns whether another step may run; deferred steps and the steps of a return to the foreground share one
-  /// maximum.
+  /// Returns whether the maximum number of concurrent steps permits another step.
+  ///
+  /// The launch, including its deferred steps, and the pass at the foreground share one maximum.
   private func hasRoom(for purpose: Purpose) -> Bool {
     let running =
       purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
@@ -279,7 +287,7 @@ struct LaunchMachine: Sendable {
     actions.append(.schedule(timer, at: now + pause))
   }
 
-  /// Withdraws a timer of a job, if it is set.
+  /// Cancels a timer of a job, if the timer is set.
   mutating func unschedule(_ timer: Timer, of job: Job) {
     guard let index = jobs[job]?.timers.firstIndex(of: timer) else { return }
     jobs[job]?.timers.remove(at: index)
@@ -329,7 +337,9 @@ struct LaunchMachine: Sendable {
     stopPasses()
   }
 
-  /// Shortens the limit of the shutdown, which counts from now if the shutdown has begun; ignores longer limits.
+  /// Shortens the time limit of the shutdown, and ignores a limit that is longer than the current limit.
+  ///
+  /// If the shutdown has already begun, the new limit counts from now.
   private mutating func limitShutDown(to new: Duration) {
     if let limit, limit <= new { return }
     limit = new
@@ -340,7 +350,7 @@ struct LaunchMachine: Sendable {
   mutating func finish() {
     phase = .over
     failure = makeFailure()
-    // This action comes before all answers, so that everything has been released when a caller returns.
+    // `over` comes before all answers, so that the sequence's resources are released before any call returns.
     let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
     actions.insert(.over, at: firstAnswer ?? actions.endIndex)
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) { answer([id], finalAnswer(to: call)) }

@@ -6,21 +6,21 @@ internal import Support
 /// step in the list that declares no order. The plan keeps the order of the list, except that each step comes after the
 /// steps that it waits for.
 ///
-/// A group begins and ends with a point, and another point separates the deferred steps from the others. The points
-/// keep the size of a plan linear in the numbers of steps and references.
+/// A group begins and ends with a point, which is a node without code. Another point separates the deferred steps from
+/// the other steps. The points keep the size of a plan linear in the numbers of steps and references.
 struct LaunchPlan: Sendable {
-  /// A step, or a point: a place between steps, which only orders them and isn't in any report.
+  /// A node of the plan: a step, or a point, which only orders other nodes and isn't in any report.
   final class Node: Sendable {
     let id: String
-    /// The declarations of the step; nil for a point.
+    /// The declarations of the step; nil if the node isn't a step.
     let declared: LaunchStep.Declaration?
     /// The names of the groups around the step, outermost first.
     let groups: [String]
     let isDeferred: Bool
-    /// The reason not to run the step in this stage; nil if it may run.
+    /// The reason not to run the step in the current release stage; nil if the step may run.
     let exclusion: String?
 
-    /// Creates the node of a step; or a point, if `listed` is a group or nil.
+    /// Creates the node of a step, or a node that only orders other nodes if `listed` is a group or nil.
     init(
       _ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage,
       isDeferral: Bool = false
@@ -34,16 +34,16 @@ struct LaunchPlan: Sendable {
 
     /// The time limit for undoing an abandoned attempt.
     ///
-    /// The step's timeout doesn't count, because the attempt has already exceeded it.
+    /// The step's timeout isn't used, because the attempt has already exceeded that timeout.
     var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
     /// The time limit of the step's shutdown.
     var stopTimeout: Duration { declared?.stopTimeout ?? declared?.timeout ?? .seconds(10) }
   }
 
-  /// The nodes, each of which comes after the nodes that it waits for.
+  /// The nodes, in an order in which each node comes after the nodes that it waits for.
   let nodes: [Node]
-  /// The point between the steps of the launch and the deferred steps; nil if no step is deferred.
+  /// The index of the node between the steps of the launch and the deferred steps; nil if no step is deferred.
   let deferral: Int?
   /// For each node, the nodes that it waits for.
   let dependencies: StepGraph

@@ -1,12 +1,13 @@
-/// A list of other nodes for each node, such as the nodes that it waits for; all lists share one array, because
-/// separate arrays would cost more than everything else in a plan of many steps.
+/// A graph with a list of other nodes for each node, such as the nodes that the node waits for.
+///
+/// All lists share one array, because separate arrays would cost more than everything else in a plan of many steps.
 struct StepGraph: Sendable {
   typealias Edge = (from: Int, to: Int)
 
   private var starts: [Int]
   private var targets: [Int]
 
-  /// Creates the lists from edges: each list has the targets of the edges from its node, in order.
+  /// Creates the graph from edges; the list of a node has the targets of the edges from that node, in order.
   init(_ edges: [Edge], count: Int) {
     starts = Array(repeating: 0, count: count + 1)
     targets = Array(repeating: 0, count: edges.count)
@@ -24,10 +25,10 @@ struct StepGraph: Sendable {
   /// The length of each list.
   var counts: [Int] { (0..<starts.count - 1).map { starts[$0 + 1] - starts[$0] } }
 
-  /// Returns the lists with all edges reversed.
+  /// Returns a graph with all edges reversed.
   func inverted() -> StepGraph { mapped { ($1, $0) } }
 
-  /// Returns the lists with each node renumbered by its new position.
+  /// Returns a graph with new node numbers; `positions` maps each old number to the new number.
   func renumbered(_ positions: [Int]) -> StepGraph { mapped { (positions[$0], positions[$1]) } }
 
   private func mapped(_ transform: (Int, Int) -> Edge) -> StepGraph {

@@ -11,14 +11,15 @@ struct StepListing {
     let path: [String]
   }
 
-  /// The list of a group, or of the sequence, whose entries are being added.
+  /// A list of steps, of a group or of the whole sequence, whose entries are being added to the nodes.
   private struct OpenList {
     private let listed: [LaunchStep]
     private var index = 0
     let group: Group?
-    /// The spans of the entries that have been added.
+    /// The ranges of the nodes of the entries that have been added.
     var spans: [Span] = []
-    /// The last nodes of the latest entries that declare no order.
+    /// The last node of the latest entry without a declared order: of the entries that aren't deferred, and of the
+    /// deferred entries.
     var (former, formerDeferred): (Int?, Int?)
 
     init(_ listed: [LaunchStep], of group: Group?) { (self.listed, self.group) = (listed, group) }
@@ -36,7 +37,7 @@ struct StepListing {
   /// The edges from each node to the nodes that it requires.
   private(set) var requirements: [StepGraph.Edge] = []
 
-  /// The point between the steps of the launch and the deferred steps; nil if no step is deferred.
+  /// The index of the node between the steps of the launch and the deferred steps; nil if no step is deferred.
   private(set) var deferral: Int?
 
   private let stage: ReleaseStage
@@ -60,8 +61,9 @@ struct StepListing {
     try addDeferral()
   }
 
-  /// Adds the entries of the sequence's list and of its groups' lists, without recursion, because groups may be nested
-  /// so deep that a thread's stack would overflow.
+  /// Adds the entries of the sequence's list and of its groups' lists.
+  ///
+  /// The method isn't recursive, because groups may be nested so deep that a thread's stack would overflow.
   private mutating func add(_ listed: [LaunchStep]) throws(LaunchPlanError) {
     var lists = [OpenList(listed, of: nil)]
     while true {
@@ -111,7 +113,7 @@ struct StepListing {
     return group.begin...end
   }
 
-  /// Adds the dependencies of a step or group of a list.
+  /// Adds the dependencies of a step or group, and records the step or group as an entry of a list.
   private mutating func record(
     _ span: Span, of declared: LaunchStep.Declaration, named name: String, in list: inout OpenList
   ) {
@@ -179,7 +181,7 @@ struct StepListing {
     if reference.relation == .requires { requirements.append((waiting.lowerBound, awaited.upperBound)) }
   }
 
-  /// Adds the point that separates the steps of the launch from the deferred steps.
+  /// Adds the node that separates the steps of the launch from the deferred steps, if a step is deferred.
   private mutating func addDeferral() throws(LaunchPlanError) {
     guard nodes.contains(where: \.isDeferred) else { return }
     for (node, other) in dependencies where nodes[other].isDeferred && !nodes[node].isDeferred {
@@ -227,7 +229,7 @@ struct StepListing {
     return order
   }
 
-  /// Returns the error about a cycle, in which each node waits for the next, and the last node for the first.
+  /// Returns the error about a cycle, in which each node waits for the next node, and the last waits for the first.
   private func cycleError(_ cycle: ArraySlice<Int>) -> LaunchPlanError {
     let steps = cycle.filter { nodes[$0].declared != nil }
     let shown = steps.isEmpty ? Array(cycle) : Array(steps)
