@@ -11,27 +11,31 @@ internal import Synchronization
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///
-/// The most specific registration wins: by container (exactly the class, a superclass registered with its subclasses,
-/// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes). In
-/// a tie the newest wins. A registration replaces an older one for exactly the same requests.
+/// The most specific registration wins. Its container decides first: exactly the class, then a superclass registered
+/// with its subclasses, then any container. The name decides next: equal, then contained, then any name. The kind
+/// decides last: exactly the type, then an instance that serves supertypes. In a tie, the newest registration wins. A
+/// registration replaces an older one that is for exactly the same requests.
 ///
-/// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties
-/// of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
-/// with the registration is current, so a child's overrides never end up in shared values. For any other value, the
-/// requested registry is current. Objects made for a value of any scope but `.unique` don't keep their
-/// registry alive; other objects do, with an exception in ``run(_:)``.
+/// **A registry owns what it makes.** While an initializer runs, one registry is current, and the `@Injected`
+/// properties of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
+/// that has the registration is current, so a child's overrides never end up in shared values. For any other value, the
+/// registry that received the request is current. An object made for a value of any scope but `.unique`, even as a part
+/// of the value, doesn't keep its registry alive. Any other object does, with an exception that ``run(_:)`` describes.
 ///
 /// Thread-safe: any thread may register and resolve at any time. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
-  /// The registry of the whole process, which is current unless another one is.
+  /// The registry of the whole process, which is current unless an initializer or ``run(_:)`` makes another one
+  /// current.
   public static let shared: InitializerRegistry = {
     let registry = InitializerRegistry(context: .ofProcess)
     registry.reporter?.watch(warnOfSharedUse)
     return registry
   }()
 
-  /// The current registry: that of the initializer running on this thread, else that of the task, set by ``run(_:)``,
-  /// else ``shared``.
+  /// The current registry, from which the calling code gets its values.
+  ///
+  /// The registry of the innermost initializer on this thread comes first. Without such an initializer, it is the
+  /// registry that ``run(_:)`` or an async initializer has set for the task, or else ``shared``.
   public static var current: InitializerRegistry { requested ?? shared }
 
   /// The registry that an initializer or ``run(_:)`` has made current; nil if there is none.
@@ -46,45 +50,47 @@ public final class InitializerRegistry: Sendable {
     CurrentThread.current.registryNumber ?? TaskContext.current?.registryNumber ?? 0
   }
 
-  /// The registry to ask for values that aren't registered in this one.
+  /// The registry that serves requests for which this registry has no registration; nil if there is no parent.
   public let parent: InitializerRegistry?
 
-  /// The purpose of the values, which chooses among the initializers of declared keys.
+  /// The purpose of the registry's values, which selects one of a declared key's initializers.
   ///
-  /// The shared registry has the context of the process: `.preview` if Xcode shows previews, `.test` under a test
-  /// runner, else `.live`.
+  /// The context of the shared registry is `.preview` in an Xcode preview, `.test` under a test runner, and `.live`
+  /// otherwise.
   public let context: InjectionContext
 
   let table = Lock(RegistrationTable())
-  /// Whether any registration is, or was, for a class of containers.
+  /// Whether any registration of this registry is, or ever was, limited to a class of containers.
   ///
-  /// Relaxed: a thread that has synchronized with the registering thread sees the flag set.
+  /// Relaxed ordering suffices: a thread that has synchronized with the registering thread sees the flag set.
   let isForContainers = Atomic(false)
   let hooks = Hooks()
-  /// The clock by which the values that this registry keeps expire.
+  /// The clock that determines when the values that this registry keeps expire.
   let clock: ElapsedClock
-  /// The epoch in which each type or key was last re-injected by this registry.
+  /// The ``Epoch`` number of the last ``reinject(_:)`` call on this registry for each type or key.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The receiver of what a test should know; nil unless the context is `.test`.
+  /// The object that informs a test about this registry's requests and faults; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
   private let madeReference = Lock<RegistryReference?>(nil)
-  /// The registry's number, which isn't 0 and no other registry of the process has, before or after.
+  /// The number that identifies the registry, never 0 and never reused in the process.
   package let number: UInt64
   private static let lastNumber = Atomic<UInt64>(0)
 
   /// Creates an empty registry.
   ///
   /// - Parameters:
-  ///   - parent: The registry to ask for what isn't registered in this one. A registration in this one wins over all of
-  ///     the parent's, however specific they are.
-  ///   - context: The purpose of the values. The default is the parent's context or, without a parent, `.live`.
-  ///   - clock: The clock by which the values that the registry keeps expire, such as a test clock. The default is the
-  ///     parent's clock or, without a parent, a `ContinuousClock`.
+  ///   - parent: The registry that serves requests for which the new registry has no registration. A registration in
+  ///     the new registry wins over all of the parent's registrations, however specific they are.
+  ///   - context: The purpose of the registry's values. The default is the parent's context or, without a parent,
+  ///     `.live`.
+  ///   - clock: The clock that determines when kept values expire, such as a test clock. The default is the parent's
+  ///     clock or, without a parent, a `ContinuousClock`.
   public init(
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
     let context = context ?? parent?.context ?? .live
-    // A request to a child of the shared registry isn't a direct use of the shared registry.
+    // A child of the shared registry has no outer reporter, because a request to the child isn't a direct use of the
+    // shared registry.
     let outer = parent.flatMap { $0 === InitializerRegistry.shared ? nil : $0.reporter }
     reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
@@ -100,7 +106,7 @@ public final class InitializerRegistry: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - context: The purpose of the values; this registry's context by default.
+  ///   - context: The purpose of the child's values. The default is this registry's context.
   ///   - configure: A closure that registers the child's own values.
   /// - Returns: The child, which keeps this registry alive.
   /// - Throws: The error that `configure` throws.
@@ -112,24 +118,26 @@ public final class InitializerRegistry: Sendable {
     return child
   }
 
-  /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
+  /// Runs `body` with this registry as the current one, for `body` and for the tasks that `body` starts, except
+  /// detached tasks.
   ///
-  /// An object that `body` makes keeps this registry alive, because its properties may need the registry later. If you
-  /// register that object in this registry afterward, the object and the registry keep each other alive. But if `body`
-  /// itself registers anything in this registry or a parent, its objects don't keep the registry alive: hold the
-  /// registry for as long as you use them.
+  /// An object that `body` makes keeps this registry alive, because the object's properties may need the registry
+  /// later. If you register that object in this registry after `body` returns, the object and the registry keep each
+  /// other alive. If `body` itself registers anything in this registry or a parent, the objects that `body` makes don't
+  /// keep the registry alive. In that case, hold the registry for as long as you use the objects.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
     defer { context.end() }
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
-      // An initializer is running: a frame without a registry makes the task's registry current.
+      // The registry of a running initializer would win over the task's, so `body` runs in a frame without a registry.
       return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
 
-  /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
+  /// Runs an async `body` with this registry as the current one, for `body` and for the tasks that it starts, except
+  /// detached tasks.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -138,32 +146,34 @@ public final class InitializerRegistry: Sendable {
     return try await TaskContext.$local.withValue(context, operation: body, isolation: isolation)
   }
 
-  /// Withdraws every registration and drops the cached values; properties that already have a value keep it.
+  /// Withdraws every registration and drops the values that this registry keeps.
   ///
-  /// The parent's registrations and the hooks of the whole registry stay.
+  /// A property that already has a value keeps the value. The parent's registrations stay, and so do this registry's
+  /// own hooks, which ``onInjection(_:)`` added.
   public func removeAll() {
     var removed = RegistrationTable()
     table.withLock { swap(&$0, &removed) }
     for record in removed.all + removed.allDefaults { record.retire() }
   }
 
-  /// Calls `hook` after each injection of any value through this registry, after the registration's hooks, the
-  /// property's hook and the container's observer.
+  /// Calls `hook` after each injection of any value through this registry.
   ///
+  /// The hook runs after the registration's hooks, the property's own hook and the container's ``InjectionObserver``.
   /// Use it for recording and diagnosis. Hooks stay for as long as the registry exists. They run on the requesting
-  /// thread, with no lock held. Values that a hook injects call no hooks of registrations or registries.
+  /// thread, with no lock held. No hooks of registrations or registries run for the values that a hook injects.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// The registrations of this registry, in order, and then the defaults of used keys that have no registration for all
-  /// properties.
+  /// The registrations of this registry in the order of registration, and then the default registrations of used keys.
+  ///
+  /// A key's default registration is left out if another registration serves the key for all properties.
   package var registrations: [RegistrationRecord] {
     table.withLock { $0.all + $0.defaultsInForce }
   }
 
-  /// A weak reference to this registry, which its objects share.
+  /// A weak reference to this registry, shared by all objects that must not keep the registry alive.
   var weakReference: RegistryReference {
     madeReference.withLock { reference in
       if let reference { return reference }
@@ -173,7 +183,7 @@ public final class InitializerRegistry: Sendable {
     }
   }
 
-  /// Puts a registration in the table, where it replaces any registration with the same key.
+  /// Adds a registration, which replaces an older registration for exactly the same requests.
   func insert(_ record: RegistrationRecord) {
     TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
@@ -188,8 +198,10 @@ public final class InitializerRegistry: Sendable {
 }
 
 extension InitializerRegistry: CustomStringConvertible {
-  /// A line for each registration of this registry and then of each parent: its scope, whether it keeps a value, and
-  /// its place.
+  /// A list of the registrations of this registry and of its parents, with one line for each registration.
+  ///
+  /// A line shows the service, the scope, whether a value is kept, and the place of the registration in the source
+  /// code.
   ///
   /// ```swift
   /// print(registry)
@@ -211,12 +223,13 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The closures that tell a test about its registry.
+/// The closures that inform a test about its registry's requests and faults.
 ///
-/// The test's trait sets them, and they outlive the registry.
+/// The test's trait sets the closures, and a reporter may outlive its registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a test runs a key's live initializer; nil if tests may run it.
+    /// Called with a message and a place when a test runs a key's live initializer; nil to warn on standard error
+    /// instead.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place if a property can't be injected, before the program stops.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
@@ -228,10 +241,10 @@ package final class RegistryReporter: Sendable {
 
   fileprivate init(outer: RegistryReporter?) { self.outer = outer }
 
-  /// Calls `receive` for each request to the registry or a child, and no longer calls the former receiver.
+  /// Calls `receive` for each request to the registry or to a child, in place of the former receiver.
   package func watch(_ receive: @escaping Watcher) { receivers.withLock { $0.onRequest = receive } }
 
-  /// Makes the next read of each injected property a request, even if the property has a value.
+  /// Makes the next read of each injected property count as a request, even if the property already has a value.
   package func noteReads() { _ = Epoch.current.advance() }
 
   @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
@@ -245,7 +258,7 @@ extension InitializerRegistry {
     lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place.description)
   }
 
-  /// A watcher that warns on standard error, once in a process, that a test uses the shared registry.
+  /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)

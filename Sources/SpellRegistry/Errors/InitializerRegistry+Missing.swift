@@ -1,11 +1,13 @@
 internal import Support
 
-// These messages list the registrations that come close to a request that nothing serves, and say what to write.
+// The messages in this file list the registrations that are similar to a failed request, and tell the developer what to
+// write.
 
 extension InitializerRegistry {
   /// Returns the error for a request that no registration serves.
   ///
-  /// - Parameter advice: The sentence that says what to write; nil to advise the usual registration.
+  /// - Parameter advice: The sentence that tells the developer what to write; nil to suggest a registration of the
+  ///   requested type.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
     let point = request.point.withKnownName()
     return missing(
@@ -45,7 +47,7 @@ extension InitializerRegistry {
     return "Register a factory before it is asked for: registry.register(\(initializer))"
   }
 
-  /// Returns advice if this registry, the current one, has a service that was requested from another registry.
+  /// Returns advice if this registry, which is current, can serve a request that another registry can't; nil otherwise.
   private func registeredElsewhere(
     than asked: InitializerRegistry, _ service: Service, named name: String?, in containerType: (any AnyObject.Type)?
   ) -> String? {
@@ -80,7 +82,7 @@ extension InitializerRegistry {
 }
 
 extension [RegistrationRecord] {
-  /// Returns the newest registrations, up to a number, in the order of registration.
+  /// Returns the newest registrations, at most `limit`, in the order of registration.
   fileprivate func newest(_ limit: Int) -> [RegistrationRecord] {
     var newest: [RegistrationRecord] = []
     for record in self where newest.count < limit || record.age > newest[0].age {
@@ -91,20 +93,21 @@ extension [RegistrationRecord] {
   }
 }
 
-/// A search for the registrations that come close to a request that nothing serves.
+/// A search for registrations that are similar to a request that no registration serves.
 ///
-/// It compares cheap facts about each registration, and writes a sentence only about the few that an error lists.
+/// The search compares cheap facts about each registration. It writes sentences only about the few registrations that
+/// an error lists.
 private struct NearMatches {
   /// The relation of a registration to the request.
   enum Relation {
-    /// An instance that would fit, if it were registered for its supertypes.
+    /// An instance that would serve the request if it were registered for its supertypes.
     case fittingInstance
     case subtype
-    /// A registration for a superclass of the container, without its subclasses.
+    /// A registration that is limited to a superclass of the container and excludes subclasses.
     case superclassOnly
-    /// A registration for the same type but other properties, or for a type with a similar name.
+    /// A registration for the requested type but for other properties, or for a type with a similar name.
     case similar
-    /// A closure without a result, which may have been meant to make the value.
+    /// A registered closure that returns nothing, although it may be meant to make the value.
     case nothing
   }
 
@@ -135,14 +138,15 @@ private struct NearMatches {
     let name = record.bareName
     if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
       if record.isInstance && !record.servesSupertypes && record.serves(service) { return .fittingInstance }
-      // The cheap conditions come first, because the runtime takes long to find out a type's supertypes.
+      // The cheap conditions come first, because checking a type's supertypes at run time is slow.
       if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
     if record.service.key == nil && record.service.type == Void.self { return .nothing }
     return bareName.isSimilar(to: name) ? .similar : nil
   }
 
-  /// Returns an error's sentence about a registration, or nil if the registration doesn't come close.
+  /// Returns the sentence that an error lists about a registration, or nil if the registration isn't similar to the
+  /// request.
   func note(on record: RegistrationRecord) -> String? {
     let (type, wanted, found) = (service.type, TypeName.of(service.type), record.service)
     switch relation(to: record) {
@@ -183,18 +187,20 @@ private struct NearMatches {
   }
 }
 
-/// A type's name in lower case, without `any`, generic arguments and Optionals, for comparing it with many others.
+/// A type's name in lowercase, without `any`, generic arguments and Optionals, for comparison with many other names.
 struct BareName: Sendable {
   private let bytes: [UInt8]
-  /// A bit for each letter and digit in the name, which tells most names apart.
+  /// A set of bits for the letters and digits in the name, whose comparison tells most names apart.
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
 
-  /// Creates a name from the type's name alone, because a cast to find an Optional would search the whole program's
-  /// conformances.
+  /// Creates a name from the runtime's name of the type.
+  ///
+  /// The type isn't cast to find an Optional, because the cast would search the conformances of the whole program.
   init(of type: any Any.Type) {
-    // A function is compared by the name of what it returns, and so is a factory below.
+    // The name of a function is the name of its result type. The name of a factory is the name of the type that it
+    // makes.
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
@@ -206,16 +212,16 @@ struct BareName: Sendable {
     isOfClass = type is any AnyObject.Type
   }
 
-  /// Returns whether this is the given name, ignoring case.
+  /// Returns whether `name` is equal to this name, ignoring case.
   func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
 
-  /// Returns whether one name may be a misspelling of the other, or contains the other.
+  /// Returns whether the names differ in a few characters only, as after a misspelling, or one name contains the other.
   func isSimilar(to other: BareName) -> Bool {
     if letters == other.letters && bytes == other.bytes { return true }
     let (shorter, longer) = bytes.count < other.bytes.count ? (self, other) : (other, self)
     let isPart = shorter.bytes.count >= 3 && shorter.letters & ~longer.letters == 0
     if isPart && longer.bytes.contains(part: shorter.bytes) { return true }
-    // Each insertion, removal and replacement changes the set of letters by two at most.
+    // Each insertion, removal or replacement of a character changes at most two bits of `letters`.
     let limit = longer.bytes.count / 4
     guard longer.bytes.count - shorter.bytes.count <= limit, (letters ^ other.letters).nonzeroBitCount <= 2 * limit
     else { return false }

@@ -1,7 +1,7 @@
 /// The reason why a value couldn't be made or injected, with the whole path of requests to the fault.
 ///
-/// An error begins at the fault and gains a step at every initializer that it passes on its way out, so the path is
-/// complete wherever the error is caught. The path is the same in debug and release builds.
+/// An error begins at the fault and gains a step at every initializer that it passes through, so the path is complete
+/// wherever the error is caught. The path is the same in debug and release builds.
 ///
 /// ```swift
 /// do {
@@ -12,34 +12,35 @@
 /// }
 /// ```
 public struct InjectionError: Error, Sendable {
-  /// The kind of fault.
+  /// The kind of fault that an ``InjectionError`` reports.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    /// The code's name, as it is spelled in source.
+    /// The code's name as in source code, such as `notRegistered`.
     public let description: String
 
     package init(description: String) { self.description = description }
 
-    /// Nothing is registered for the type (with this name, for this container), or the registry that a property asks no
-    /// longer exists.
+    /// No registration serves the request's type, name and container, or the registry of the property no longer exists.
     public static let notRegistered = Code(description: "notRegistered")
-    /// An initializer requested its own result, perhaps through others, or completions cause each other without end.
+    /// An initializer requested its own result, directly or through others, or completion hooks cause each other
+    /// without end.
     public static let cycle = Code(description: "cycle")
     /// An initializer threw an error, which is ``InjectionError/underlying``.
     public static let initializerFailed = Code(description: "initializerFailed")
     /// A value that only the main actor can make was requested from elsewhere.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// An async initializer's value was read before it was awaited, or its scope doesn't keep it.
+    /// The value of an async initializer was read before `resolveAsync` returned it, or the scope doesn't keep the
+    /// value.
     public static let notReady = Code(description: "notReady")
     /// The task that awaited the value was canceled.
     public static let cancelled = Code(description: "cancelled")
-    /// Too little of the thread's stack is left to make the value: the chain of initializers is too long, or never
-    /// ends.
+    /// Too little of the thread's stack is left to make the value, because the chain of initializers is too long or
+    /// endless.
     public static let stackExhausted = Code(description: "stackExhausted")
     /// The object has no injectable property that reflection can see.
     public static let noInjectableProperties = Code(description: "noInjectableProperties")
   }
 
-  /// The content of the error behind one reference, so that throwing costs no more than returning.
+  /// The content of an error, stored behind one reference so that throwing the error costs no more than returning.
   private final class Details: Sendable {
     typealias Content = (
       code: Code, steps: [InjectionStep], underlying: (any Error)?, notes: [String], isWhole: Bool
@@ -49,7 +50,9 @@ public struct InjectionError: Error, Sendable {
   }
   private let details: Details
 
-  /// - Parameter advice: Sentences that say what to write.
+  /// Creates an error with the steps from the first request to the fault.
+  ///
+  /// - Parameter advice: Sentences that tell the developer what to write; nil for none.
   package init(
     _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil, advice: String? = nil
   ) {
@@ -62,39 +65,44 @@ public struct InjectionError: Error, Sendable {
     details = Details((code, steps, underlying, notes, isWhole))
   }
 
-  /// The kind of fault.
+  /// The kind of fault, by which callers can tell errors apart.
   public var code: Code { details.content.code }
 
-  /// The names of the types from the first request to the fault; a cycle ends with the type that it begins with.
+  /// The names of the requested types, from the first request to the fault.
+  ///
+  /// The path of a cycle ends with the type with which the cycle begins.
   public var path: [String] { steps.map(\.typeName) }
 
-  /// The error that the initializer threw, for ``Code/initializerFailed``.
+  /// The error that the initializer threw, if the code is ``Code/initializerFailed``; nil for other codes.
   public var underlying: (any Error)? { details.content.underlying }
 
   package var steps: [InjectionStep] { details.content.steps }
   package var notes: [String] { details.content.notes }
 
-  /// Returns the same error with one more step in front, for the request that the error passes on its way out.
+  /// Returns a copy of the error with one more step in front, for the request that caused the first step.
   package func asked(by step: InjectionStep) -> InjectionError {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
-  /// Returns the same error, which gains no more steps on its way out, because one pass through a cycle is enough.
+  /// Returns a copy of the error that gains no more steps, because one pass through a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns the same error, cut off after the first pass through a cycle.
+  /// Returns a copy of the error whose path ends after the first pass through a cycle.
   ///
-  /// A cycle through a run that several requests await is found more than once.
+  /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once.
   func inOneLap() -> InjectionError {
     code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
   }
 
-  /// Returns the same error with more notes.
+  /// Returns a copy of the error with more notes, which are sentences at the end of its description.
   package func noting(_ notes: String...) -> InjectionError {
     InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.content.isWhole)
   }
 
-  /// Returns an `InjectionError` from an initializer with one more step, and any other error as `.initializerFailed`.
+  /// Returns the `InjectionError` for an error that an initializer threw.
+  ///
+  /// An `InjectionError` gets the step in front. Any other error becomes the underlying error of an
+  /// `.initializerFailed` error.
   static func wrapping(_ error: any Error, thrownBy step: InjectionStep? = nil) -> InjectionError {
     guard let error = error as? InjectionError else {
       return InjectionError(.initializerFailed, through: [step].compactMap(\.self), underlying: error)
@@ -102,7 +110,7 @@ public struct InjectionError: Error, Sendable {
     return step.map { error.asked(by: $0) } ?? error
   }
 
-  /// Returns the error for completions that cause each other without end.
+  /// Returns the `.cycle` error for completion hooks that cause each other without end.
   static func endless(_ records: [RegistrationRecord]) -> InjectionError {
     var seen: Set<ObjectIdentifier> = []
     let steps = records.prefix { seen.insert(ObjectIdentifier($0)).inserted }.map(\.step)
@@ -117,7 +125,7 @@ public struct InjectionError: Error, Sendable {
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// The fault, its property, the path with the file and line of every registration, and the remedy.
+  /// A message with the fault, its property, the path with the file and line of every registration, and the remedy.
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
@@ -125,7 +133,7 @@ extension InjectionError: CustomStringConvertible {
         lines.append("  Path: \(Self.shortened(Array(path[..<cycle.endIndex])).joined(separator: " → "))")
       }
       let facts = steps[..<cycle.endIndex].compactMap(\.line)
-      // A cycle ends with the step that it begins with, which is listed once.
+      // The last step of a cycle is the same as its first step, and the message lists that step once.
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
     // A note that is already the headline isn't repeated.
@@ -165,7 +173,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The remedy for an error without notes.
+  /// The remedy for an error without notes; nil if the error has notes or no known remedy.
   private var cure: String? {
     guard notes.isEmpty, let step = cycle.last else { return nil }
     return switch code {
@@ -188,7 +196,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The part of the path that repeats, for a cycle; else the whole path.
+  /// The first pass through a cycle, from a step to its repetition; the whole path for any other error.
   private var cycle: ArraySlice<InjectionStep> {
     for (end, step) in steps.enumerated() where code == .cycle {
       if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return steps[start...end] }
@@ -196,7 +204,7 @@ extension InjectionError: CustomStringConvertible {
     return steps[...]
   }
 
-  /// Returns a list, or only the two ends of a list that is too long to read.
+  /// Returns a list, without the middle part if the list has more than 40 elements.
   private static func shortened(_ list: [String]) -> [String] {
     list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
   }
@@ -205,11 +213,11 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message is ``description``, then the values that this thread was making, then a hint to call `resolve()` if
+  /// The message consists of ``description``, the values that this thread was making, and a hint to call `resolve()` if
   /// the property has that function.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
-    // A cycle may begin in an outer frame, so the error gains the steps that it would gain if it were thrown.
+    // A cycle may begin in an outer initializer, so the error gains the steps that throwing it would add.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"

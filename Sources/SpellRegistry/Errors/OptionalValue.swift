@@ -1,15 +1,18 @@
-/// An Optional type, for code that knows the wrapped type only at run time.
+/// A type that is an Optional, for code that knows the wrapped type only at run time.
 package protocol OptionalValue {
   static var wrappedType: any Any.Type { get }
   static var none: Self { get }
-  /// The wrapped value, if there is one.
+  /// The wrapped value; nil if the Optional is nil.
   var content: Any? { get }
-  /// Copies the value in `wrapped`, wraps the copy, and puts it in `memory`.
+  /// Copies the value in `wrapped`, wraps the copy in an Optional, and puts the Optional in `memory`.
   static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory)
 }
 
 extension OptionalValue {
-  /// Puts nil in `memory`; the runtime doesn't look up the metadata of `Self`, as it would in an extension of Optional.
+  /// Puts nil in `memory`.
+  ///
+  /// In this extension of the protocol, the runtime doesn't look up the metadata of `Self`. In an extension of
+  /// Optional, it would.
   static func putNil(in memory: ValueMemory) { memory.put(Self.none) }
 }
 

@@ -2,7 +2,9 @@ internal import Support
 
 /// The names of types as they are written in source code: `any Tracker`, `Clock?`.
 package enum TypeName {
-  /// Returns the name of a type without its module; takes a few microseconds, so it is for messages and drawings.
+  /// Returns the name of a type without its module.
+  ///
+  /// A call takes a few microseconds, so the function is meant for messages and drawings.
   ///
   /// - Parameter isNested: Whether the name includes the types that the type is nested in, as source code does.
   package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
@@ -11,7 +13,7 @@ package enum TypeName {
       let types = [factory.madeType] + factory.argumentTypes
       return "ArgumentFactory<\(types.map { of($0, isNested: isNested) }.joined(separator: ", "))>"
     }
-    // `String(describing:)` gives the same name, but first looks for three conformances among all of the program's.
+    // `String(describing:)` returns the same name, but first searches the whole program for three conformances.
     let plain = _typeName(type, qualified: false)
     if plain.hasPrefix("any ") { return withArgument(plain) }
     let name = isNested ? withoutModules(_typeName(type, qualified: true)) : plain
@@ -19,9 +21,9 @@ package enum TypeName {
     return !isPlain && isExistential(type) ? "any \(name)" : name
   }
 
-  /// Returns `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
+  /// Returns the name as in source code: `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
   ///
-  /// Returns a name with several arguments as it is, because their order may not be that of the source code.
+  /// A name with several arguments is returned unchanged, because their order may differ from the order in source code.
   private static func withArgument(_ name: String) -> String {
     let (equals, open) = (" == ".utf8, "<Self.".utf8)
     guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }
@@ -32,7 +34,7 @@ package enum TypeName {
 
   /// Returns whether the type is an existential type, such as `any Tracker`.
   ///
-  /// The standard library shows this only by the name of the metatype, which ends in `.Protocol`.
+  /// The standard library reveals an existential type only by the name of its metatype, which ends in `.Protocol`.
   private static func isExistential(_ type: any Any.Type) -> Bool {
     _typeName(Swift.type(of: type), qualified: false).hasSuffix(".Protocol")
   }
@@ -40,10 +42,10 @@ package enum TypeName {
   /// Returns whether every value of the type is an object, as for a class or a protocol that only classes conform to.
   package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
-    // A value of any type can be an error, and `any Error` always has one pointer, to a box.
+    // `any Error` always has the size of one pointer to a box, although values of any type can be errors.
     guard isExistential(type), type != (any Error).self else { return false }
     // An existential has three words for the value, one for its type, and one for each protocol. If only classes
-    // conform to a protocol, one word for the object takes the place of the first four.
+    // conform to a protocol, one word for the object replaces the first four words.
     func size<Value>(of _: Value.Type) -> Int { MemoryLayout<Value>.size / MemoryLayout<UInt>.size }
     let words = _openExistential(type, do: size)
     let name = String(describing: type)
@@ -54,10 +56,11 @@ package enum TypeName {
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
   package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
 
-  /// Returns the name of a function type's result, `Clock` for `(Int) -> Clock`; nil for a type that is no function.
+  /// Returns the name of a function type's result, such as `Clock` for `(Int) -> Clock`; nil if the type isn't a
+  /// function.
   static func functionResult(of type: any Any.Type, qualified: Bool) -> String? {
     let name = _typeName(type, qualified: qualified)
-    // Most types are told apart by their first byte.
+    // The first byte of the name rules out most types that aren't functions.
     guard name.utf8.first == UInt8(ascii: "(") || name.utf8.first == UInt8(ascii: "@"), isFunction(type) else {
       return nil
     }
@@ -77,8 +80,8 @@ package enum TypeName {
     _typeName(Swift.type(of: type), qualified: false) == "(\(_typeName(type, qualified: false))).Type"
   }
 
-  /// Returns the name of a type in a form that `.self` or `?` can follow: existentials and function types are in
-  /// parentheses.
+  /// Returns the name of a type in a form that `.self` or `?` can follow, with parentheses around existential and
+  /// function types.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
     let name = of(type, isNested: isNested)
     return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name
@@ -86,12 +89,12 @@ package enum TypeName {
 
   /// Removes the modules, and the scopes around local types, from a qualified name.
   ///
-  /// `Shop.Cart` and `(extension in App):Shop.Cart` become `Cart`; `Shop.(unknown context at $10a4).Cart` does too.
+  /// `Shop.Cart`, `(extension in App):Shop.Cart` and `Shop.(unknown context at $10a4).Cart` all become `Cart`.
   private static func withoutModules(_ name: String) -> String {
     let (local, extended) = ("(unknown context at $".utf8, "(extension in ".utf8)
     var rest = Array(name.utf8)[...]
     var result: [UInt8] = []
-    // The start of the dotted path that is being read, and whether its next component is the module.
+    // The index in `result` of the dotted path that is being read, and whether the path's next component is the module.
     var start: Int?
     var isModule = true
     while let byte = rest.first {
@@ -119,7 +122,7 @@ package enum TypeName {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Returns whether a byte is part of a name.
+  /// Returns whether a byte can be part of an identifier.
   private static func isWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

@@ -13,13 +13,13 @@
 /// let ticket = try registry.resolve(Ticket.self, arguments: 7)  // the same in one call
 /// ```
 ///
-/// A call runs on the calling thread, and resolves dependencies from the registry that provided the factory; for values
-/// that the factory keeps, from the registry that has the registration. An object's factory doesn't change when another
-/// one is registered. The hooks and completions of a factory's registration get each value that the factory makes, and
-/// so do the hooks of its registry.
+/// A call runs on the calling thread. It resolves dependencies from the registry that provided the factory or, for
+/// values that the factory keeps, from the registry that has the registration. An object that has a factory keeps it
+/// even if another factory is registered later. The hooks and completions of a factory's registration get each value
+/// that the factory makes. The hooks of the registry that provided the factory also get these values.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
-  /// Puts a value in memory, made from the arguments or kept for them.
+  /// The closure that puts a value in memory: a new value, or the value that the factory keeps for equal arguments.
   @usableFromInline let put: @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
   @inlinable init(
@@ -31,15 +31,16 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
 
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
   ///
-  /// - Throws: `.initializerFailed` if the closure throws, `.wrongIsolation` if it belongs to the main actor and the
-  ///   caller doesn't, `.cycle` if it calls itself without end, and the errors of what it resolves.
+  /// - Throws: `.initializerFailed` if the factory's closure throws, `.wrongIsolation` if the closure belongs to the
+  ///   main actor and the caller doesn't, `.cycle` if the factory calls itself without end, or the error of a
+  ///   dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }
 }
 
 extension Initializer {
-  /// Returns an initializer of factories that make a new value from the arguments of each call.
+  /// Returns an initializer for factories that make a new value from the arguments of each call.
   ///
   /// ```swift
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
@@ -57,7 +58,7 @@ extension Initializer {
     }
   }
 
-  /// Returns an initializer of factories that keep one value for equal arguments, for as long as the scope says.
+  /// Returns an initializer for factories that keep one value for equal arguments, for as long as the scope specifies.
   ///
   /// ```swift
   /// registry.register(.factory(scope: .singleton) { (_, name: String) in Room(name: name) })
@@ -67,8 +68,8 @@ extension Initializer {
   /// themselves, such as `Double.nan`, get a new value each time.
   ///
   /// - Parameters:
-  ///   - scope: How long a value is kept, and who shares it.
-  ///   - make: Creates a value for arguments without one, on the calling thread, with no lock held.
+  ///   - scope: How long a value is kept, and which requests share it.
+  ///   - make: Creates a value for arguments that have no kept value, on the calling thread, with no lock held.
   public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
     scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
@@ -100,14 +101,14 @@ extension Initializer {
 }
 
 extension Initializer where Value: Sendable {
-  /// Returns an initializer of factories that make values on the main actor; a call elsewhere throws an error of code
-  /// `.wrongIsolation`.
+  /// Returns an initializer for factories that make values on the main actor.
   ///
   /// ```swift
   /// static let cart = InjectionKey(.factoryOnMainActor { (_, item: String, count: Int) in Cart(item, count) })
   /// ```
   ///
-  /// The resolver's point has no container.
+  /// A call outside of the main actor throws an error of code `.wrongIsolation`. The closure's ``Resolver`` has a
+  /// ``Resolver/point`` without a container.
   public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
     _ make: @escaping @MainActor (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
@@ -123,7 +124,7 @@ extension Initializer where Value: Sendable {
   }
 }
 
-/// A type of factories, for code that knows it only at run time.
+/// A type that is an ``ArgumentFactory``, for code that knows the generic arguments only at run time.
 protocol FactoryType {
   static var madeType: any Any.Type { get }
   static var argumentTypes: [any Any.Type] { get }

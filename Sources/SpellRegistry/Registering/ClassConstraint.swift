@@ -17,7 +17,7 @@
     return _openExistential(type, do: isSuperclass)
   }
 
-  /// Returns whether the other constraint is for a superclass of this constraint's class, or for the class itself.
+  /// Returns whether this constraint's class is a subclass of the other constraint's class, or the same class.
   func isNarrower(than other: ClassConstraint) -> Bool {
     (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
   }

@@ -10,7 +10,7 @@
     case instance
     /// The closure makes a value asynchronously, in place of `body`.
     case async(AsyncRun.Initializer)
-    /// The closure puts a factory in memory, in place of `body`; a factory needs no dependencies until it is called.
+    /// The closure puts a factory in memory, in place of `body`. A factory needs no dependencies until it is called.
     indirect case factory(@Sendable (ValueMemory, FactorySource) -> Void, FactoryScope)
   }
 
@@ -23,9 +23,9 @@
   /// The property types that an instance serves.
   var match = InstanceMatch.itsType
 
-  /// The lifetime of the values that a factory makes.
+  /// The scope of the values that a factory makes, with their type erased.
   struct FactoryScope: Sendable {
-    /// The type of the values.
+    /// The type of the values that the factory makes.
     let type: ErasedType
     let lifetime: ScopeLifetime
     let expiry: Duration?
@@ -43,19 +43,19 @@
     self.init(.closure, dependencies: dependencies, body)
   }
 
-  /// Creates an initializer of a kind whose body never runs.
+  /// Creates an initializer of a kind that never runs `body`, such as `.async` or `.factory`.
   init(_ kind: Kind) {
     self.init(kind) { _, _, _ in trap("An initializer ran in a way that its kind has no body for. \(reportThis)") }
   }
 
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { factoryScope != nil }
-  /// The lifetime of a factory's values; nil for other kinds, whose registration has the scope.
+  /// The scope of a factory's values; nil for other kinds, for which the registration has the scope.
   var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
 
-  // The forms of `register` for closures call these two directly, so that the compiler knows the closure where it
-  // inlines the call.
+  // The `register` overloads for closures call `independent` and `resolving` directly. The compiler therefore knows the
+  // closure when it inlines the call.
 
   @inlinable static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
     ErasedInitializer { memory, _, _ in memory.put(try make()) }
@@ -99,7 +99,7 @@
   }
 }
 
-/// Returns the types as an array.
+/// Returns the types of a parameter pack as an array, in the order of the pack.
 @usableFromInline func types<each Element>(_ type: repeat (each Element).Type) -> [any Any.Type] {
   var types: [any Any.Type] = []
   repeat types.append(each type)

@@ -1,7 +1,7 @@
-/// The closure that makes a value, with its isolation and the class of containers that it is for.
+/// A way to make a value, such as a closure, with its isolation and the class of containers that it is for.
 ///
-/// Registrations, declared keys, and their `.test` and `.preview` values take an initializer, so each form below works
-/// in all of them:
+/// Registrations, declared keys, and the `.test` and `.preview` forms of keys all take an initializer, so each way in
+/// the table below works for all of them:
 ///
 /// ```swift
 /// registry.register(Network.self, .autowire(Network.init))
@@ -20,8 +20,8 @@
 /// | it exists already | ``instance(_:as:)`` |
 /// | from arguments that are known only at run time | ``factory(_:)``, ``factory(scope:_:)``, ``factoryOnMainActor(_:)`` |
 ///
-/// An initializer is a value, which functions can return and constants can hold. Each registration of an initializer
-/// keeps its own values:
+/// An initializer is a value, which functions can return and constants can hold. If one initializer is registered
+/// several times, each registration keeps its own values:
 ///
 /// ```swift
 /// func fake(_ name: String) -> Initializer<any Tracker> { .init { FakeTracker(name) } }
@@ -51,7 +51,7 @@ extension Initializer {
   /// registry.register(.autowire(Checkout.init(network:clock:)))
   /// ```
   ///
-  /// Its dependencies are known before it runs, so SpellDiagnostics can check and draw them.
+  /// The dependencies are known before the initializer runs, so SpellDiagnostics can check and draw them.
   @inlinable public static func autowire<each Dependency>(
     _ make: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Initializer {
@@ -61,8 +61,8 @@ extension Initializer {
       })
   }
 
-  // One to three parameters have overloads, because the compiler doesn't specialize a parameter pack where it is
-  // called (benchmark: "resolve a graph of five").
+  // The overloads for one to three parameters exist because the compiler doesn't specialize a parameter pack at the
+  // call site (benchmark: "resolve a graph of five").
 
   /// Returns an initializer whose one parameter is resolved by type.
   @inlinable public static func autowire<First>(
@@ -125,7 +125,7 @@ extension Initializer {
     Initializer { resolver in try make(resolver.container(), resolver) }.in(container, subclasses: subclasses)
   }
 
-  /// Returns the same initializer for the properties of one class only.
+  /// Returns a copy of this initializer that is only for the properties of one class.
   ///
   /// ```swift
   /// registry.register(.instance(tracker).in(Page.self))
@@ -151,7 +151,7 @@ extension Initializer {
 }
 
 extension Resolver {
-  /// Returns the enclosing object, which is of the class that the registration is for.
+  /// Returns the object that holds the property, cast to the class that the registration is for.
   fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container. \(reportThis)")
@@ -170,13 +170,13 @@ extension Initializer where Value: Sendable {
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// The instance is held until its registration is withdrawn, and for as long as you keep the ``Registration``. A
-  /// scope makes no difference.
+  /// The registry holds the instance until the registration is withdrawn. A ``Registration`` that you keep also holds
+  /// the instance. The scope of the registration has no effect.
   ///
   /// - Parameters:
   ///   - instance: The value that each request gets.
-  ///   - match: Whether the instance serves properties of its type only, or also those of its supertypes. A declared
-  ///     key's instance serves the key alone.
+  ///   - match: Whether the instance serves only properties of its type, or also properties of its supertypes. An
+  ///     instance for a declared key serves only that key.
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
     var erased = ErasedInitializer(.instance) { memory, _, _ in memory.put(instance) }
     erased.match = match
@@ -190,8 +190,9 @@ extension Initializer where Value: Sendable {
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
-  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and a property stops the
-  /// program. After that, both have the value for as long as the scope keeps it; `.unique` and `.graph` keep nothing.
+  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and reading a property stops the
+  /// program. After that, `resolve` and properties return the value for as long as the scope keeps the value. The
+  /// scopes `.unique` and `.graph` keep nothing.
   public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
     .async { (_: Resolver) in try await make() }
   }
@@ -204,9 +205,9 @@ extension Initializer where Value: Sendable {
 
 // MARK: On the main actor
 
-// These initializers run on the main actor. A request for their values from elsewhere throws an error of code
-// `.wrongIsolation`, unless a kept value already exists; `resolveAsync` makes the value on the main actor. The points
-// of their resolvers have no container, because the container may belong to another actor.
+// The initializers below run on the main actor. A request from elsewhere throws an error of code `.wrongIsolation`,
+// unless a kept value already exists. `resolveAsync` makes the value on the main actor. The resolver that a closure
+// gets has a point without a container, because the container may belong to another actor.
 
 extension Initializer where Value: Sendable {
   /// Returns an initializer from a closure that runs on the main actor.
@@ -223,7 +224,7 @@ extension Initializer where Value: Sendable {
 
   /// Returns an initializer from a closure that runs on the main actor and uses other services.
   ///
-  /// The resolver's point has no container.
+  /// The ``Resolver/point`` of the closure's resolver has no container.
   public static func onMainActor(_ make: @escaping @MainActor (Resolver) throws -> Value) -> Initializer {
     onMainActor(dependencies: [], make)
   }
@@ -238,7 +239,7 @@ extension Initializer where Value: Sendable {
       })
   }
 
-  /// Returns a main-actor initializer that resolves each of its parameters by type, on that actor, before the call.
+  /// Returns a main-actor initializer that resolves each of its parameters by type, on the main actor, before the call.
   ///
   /// ```swift
   /// registry.register(.autowireOnMainActor(Store.init))
@@ -251,7 +252,7 @@ extension Initializer where Value: Sendable {
     }
   }
 
-  /// Returns a main-actor initializer for the properties of a class; the closure gets the enclosing object.
+  /// Returns a main-actor initializer for the properties of one class, from a closure that gets the enclosing object.
   ///
   /// ```swift
   /// registry.register(Loader.self, .onMainActor(in: Inbox.self) { inbox in Loader(title: inbox.title) })
@@ -267,8 +268,8 @@ extension Initializer where Value: Sendable {
     onMainActor(in: container, subclasses: subclasses) { container, _ in try make(container) }
   }
 
-  /// Returns a main-actor initializer for the properties of a class; the closure gets the enclosing object and a
-  /// resolver for other services.
+  /// Returns a main-actor initializer for the properties of one class, from a closure that gets the enclosing object
+  /// and a resolver for other services.
   public static func onMainActor<Container: AnyObject & Sendable>(
     in container: Container.Type, subclasses: Bool = false,
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value

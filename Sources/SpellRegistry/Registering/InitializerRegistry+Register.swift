@@ -1,4 +1,5 @@
-// Every form of `register` only calls `add`. `fileID` and `line` are the place of the registration, for messages.
+// Every overload of `register` only calls `add`. The parameters `fileID` and `line` are the place of the registration,
+// for messages.
 
 extension InitializerRegistry {
   /// Registers a closure that creates values of a type.
@@ -8,8 +9,8 @@ extension InitializerRegistry {
   /// registry.register((any Tracker).self, named: "backup") { FileTracker() }
   /// ```
   ///
-  /// All forms have the same order: what the value is for, for which names, how long it is kept, and last how it is
-  /// made.
+  /// All overloads have the same order of parameters: the type or key, the names, the scope, and last the closure or
+  /// initializer.
   ///
   /// | For what | How the value is made | What to write |
   /// |---|---|---|
@@ -21,14 +22,15 @@ extension InitializerRegistry {
   /// | a declared key | either closure | `register(.time) { FixedTime(now: 9) }` |
   /// | a declared key | an ``Initializer`` | `register(.time, .instance(FixedTime(now: 9)))` |
   ///
-  /// An ``Initializer`` is for everything that isn't just a closure: autowiring, one class of containers, the main
+  /// An ``Initializer`` is for everything that isn't a plain closure: autowiring, one class of containers, the main
   /// actor, `async` closures, existing instances, and factories for arguments.
   ///
   /// - Parameters:
-  ///   - type: The type of the properties that get the value; for a protocol, `(any Tracker).self`. Other forms take a
-  ///     declared key, and the registration takes the place of the key's own initializer.
+  ///   - type: The type of the properties that get the value; for a protocol, `(any Tracker).self`. Other overloads
+  ///     take a declared key, whose own initializer the registration replaces.
   ///   - name: The names of the properties that get the value; nil for all names.
-  ///   - scope: How long the value is kept, and who shares it. The default for a key is the key's own scope.
+  ///   - scope: How long a value is kept, and which requests share it. The default for a declared key is the key's own
+  ///     scope.
   ///   - fileID: The file of the registration, for messages.
   ///   - line: The line of the registration, for messages.
   ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
@@ -54,15 +56,15 @@ extension InitializerRegistry {
     add(.resolving(make), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer for a type.
+  /// Registers an ``Initializer`` for a type of your choice, such as a protocol.
   ///
   /// ```swift
   /// registry.register(Network.self, scope: .singleton, .autowire(Network.init))
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// - Precondition: A factory's scope is given in `.factory(scope:)`, not here, and an async initializer isn't for one
-  ///   class.
+  /// - Precondition: A factory's scope is specified in `.factory(scope:)`, not in `scope`. An async initializer isn't
+  ///   limited to one class of containers.
   @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -71,7 +73,7 @@ extension InitializerRegistry {
     add(initializer.erased, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer for the type of its values.
+  /// Registers an ``Initializer`` for the type of the values that it makes.
   ///
   /// ```swift
   /// registry.register(.autowire(Network.init))
@@ -88,12 +90,14 @@ extension InitializerRegistry {
     add(initializer.erased, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Adds a registration to the table, for every form of `register`; the forms for types are inlined into other
-  /// modules, so that the compiler knows the closure there (benchmark: "Resolve a unique Int").
+  /// Adds a registration to the table, on behalf of every overload of `register`.
+  ///
+  /// The overloads for types are inlined into other modules, so that the compiler knows the closure at the call site
+  /// (benchmark: "Resolve a unique Int").
   ///
   /// - Parameters:
   ///   - key: The declared key that the registration is for; nil if it is for the type.
-  ///   - scope: How long a value is kept; nil for the key's own scope.
+  ///   - scope: How long a value is kept, and which requests share it; nil for the key's own scope.
   @usableFromInline func add<Value>(
     _ initializer: ErasedInitializer, for key: InjectionKey<Value>? = nil, named name: PropertyName?,
     scope: Scope<Value>?, at place: SourcePlace
@@ -110,7 +114,7 @@ extension InitializerRegistry {
 
 // MARK: Declared keys
 
-// A registration for a declared key takes the place of the key's own initializer.
+// A registration for a declared key replaces the key's own initializer.
 
 extension InitializerRegistry {
   /// Registers a closure that creates the values of a declared key.
@@ -135,15 +139,15 @@ extension InitializerRegistry {
     add(.resolving(make), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer for a declared key.
+  /// Registers an ``Initializer`` for a declared key, in place of the key's own.
   ///
   /// ```swift
   /// registry.register(.time, .instance(FixedTime(now: 9)))
   /// registry.register(.loader, .onMainActor { Loader(title: "mine") })
   /// ```
   ///
-  /// - Precondition: An instance has no `as: .anySupertype`, because it serves the key alone. Otherwise, as for
-  ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)``.
+  /// - Precondition: An instance has no `as: .anySupertype`, because the instance serves only the key. The other
+  ///   conditions are those of ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)``.
   @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
@@ -156,21 +160,21 @@ extension InitializerRegistry {
 // MARK: Changes
 
 extension InitializerRegistry {
-  /// Registers the value that this registry has for a declared key, with changes.
+  /// Changes the value that this registry has for a declared key, and registers the result for the key.
   ///
   /// ```swift
   /// try registry.override(.player) { $0.play = { _ in } }
   /// ```
   ///
-  /// Use it for a client that is a struct of closures, to replace one of them in a test or a preview. The key is
-  /// resolved at once, and all later requests get the changed value. What was created earlier is unaffected.
+  /// Use it for a client that is a struct of closures, to replace one closure in a test or a preview. The call resolves
+  /// the key immediately, and all later requests get the changed value. Objects that were created earlier keep the
+  /// value that they have.
   ///
   /// - Parameters:
   ///   - key: The declared key. Its value may come from a registration or from the key's own initializer.
   ///   - fileID: The file of the registration, for messages.
   ///   - line: The line of the registration, for messages.
-  ///   - change: Changes a copy of the value. An object isn't copied, so the change is visible to everything that has
-  ///     the object.
+  ///   - change: Changes a copy of the value. An object isn't copied, so all users of the object see the change.
   /// - Throws: The error of a request for the key, or the error that `change` throws.
   @discardableResult
   public func override<Value: Sendable>(
@@ -186,9 +190,10 @@ extension InitializerRegistry {
 // MARK: Mistakes
 
 extension InitializerRegistry {
-  // No trailing closure fits the last parameter. Without it, a trailing closure with an error in it could be the value,
-  // and the compiler would report the type of the key instead of the error.
-  /// Unavailable, because a value is registered in a closure or as an instance.
+  // The last parameter exists because no trailing closure fits it. Without the parameter, the compiler could take a
+  // trailing closure that contains an error for the value. It would then report the type of the key instead of the
+  // error.
+  /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
@@ -196,7 +201,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ value: Value, _ closure: ((inout Never) -> Never)? = nil
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because a value is registered in a closure or as an instance.
+  /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
@@ -204,7 +209,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because a value is registered in a closure or as an instance.
+  /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
@@ -228,7 +233,9 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ make: (Resolver) throws -> Other
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because the closure makes a value; ``override(_:fileID:line:_:)`` changes one.
+  /// Unavailable, because `register` takes a closure that makes a value.
+  ///
+  /// Use ``override(_:fileID:line:_:)`` to change an existing value.
   @available(
     *, unavailable,
     message: "Return a value of the key's type, or change its value: try override(.key) { $0.member = … }."
@@ -239,7 +246,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ change: (inout Value) throws -> Void
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because the closure has to return a value, and not a function such as `T.init`.
+  /// Unavailable, because the closure has to return a value, not a function such as `T.init`.
   @available(
     *, unavailable,
     message:

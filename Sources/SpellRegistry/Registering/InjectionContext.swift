@@ -1,6 +1,6 @@
 internal import Support
 
-/// The purpose of a program's values, which chooses among the initializers of a declared key.
+/// The purpose of a registry's values, which selects one of a declared key's initializers.
 ///
 /// Each registry has a context: ``InitializerRegistry/context``.
 public enum InjectionContext: Sendable, Hashable {
@@ -11,6 +11,6 @@ public enum InjectionContext: Sendable, Hashable {
   /// A preview of a view in Xcode, which uses a key's `preview` initializer if the key has one.
   case preview
 
-  /// The context of this process: a preview if Xcode says so in the environment, a test if a test runner started it.
+  /// The context of this process: `.preview` in an Xcode preview, `.test` under a test runner, `.live` otherwise.
   static let ofProcess: InjectionContext = isPreviewProcess ? .preview : isTestProcess ? .test : .live
 }

@@ -6,15 +6,16 @@ internal import Synchronization
 /// `@unchecked Sendable`: the compiler can't check a class that isn't final. This class and its one subclass have only
 /// constants of `Sendable` types.
 public class InjectionKeys: @unchecked Sendable {
-  /// The place of the key's declaration.
+  /// The place in the source code at which the key is declared.
   package let place: SourcePlace
-  /// The initializer for every context that `others` has no initializer for.
+  /// The initializer for all contexts that aren't in `others`.
   fileprivate let live: ErasedInitializer
   fileprivate let others: [InjectionContext: ErasedInitializer]
   private let lifetime: ScopeLifetime
   private let expiry: Duration?
-  /// Whether a warning about a test that ran the live initializer was written; relaxed, because nothing else depends on
-  /// the flag.
+  /// Whether a warning was written because a test ran the live initializer.
+  ///
+  /// Relaxed ordering suffices, because no other memory depends on the flag.
   private let isKnownToRunLive = Atomic(false)
 
   fileprivate init<Value>(
@@ -35,14 +36,14 @@ public class InjectionKeys: @unchecked Sendable {
       for: service, others[context] ?? live, lifetime, expiry, in: registry, isDefault: true, at: place)
   }
 
-  /// Returns whether the key has an initializer for exactly this context; it always has one for `.live`.
+  /// Returns whether the key has its own initializer for a context, which is always true for `.live`.
   package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 
-  /// Returns whether this is the first time in the process that a test runs the key's live initializer.
+  /// Records that a test runs the key's live initializer; returns true only for the first call in the process.
   func isFirstLiveUseInTests() -> Bool { !isKnownToRunLive.exchange(true, ordering: .relaxed) }
 }
 
-/// A service that is declared with a type, a scope, and the initializer to use if nothing is registered for the key.
+/// A key for a service, declared with a type, a scope, and an initializer to use if nothing is registered for the key.
 ///
 /// ```swift
 /// extension InjectionKeys {
@@ -55,23 +56,24 @@ public class InjectionKeys: @unchecked Sendable {
 /// }
 /// ```
 ///
-/// The compiler reports a key that isn't declared, and a key works without any registration. A registration for the key
-/// takes the place of the key's own initializer, wherever the key is used:
+/// The compiler reports a key that isn't declared, and a declared key works without any registration. A registration
+/// for the key replaces the key's own initializer, wherever the key is used:
 ///
 /// ```swift
 /// registry.register(.time) { FixedTime(now: 9) }
 /// ```
 ///
 /// Registrations for the key's type, or for another key of that type, don't serve the key. The registry's
-/// ``InitializerRegistry/context`` chooses among the key's own initializers. A kept value that one of them makes
-/// belongs to the outermost registry that is reached through parents of the same context, so separate test registries
-/// share no values.
+/// ``InitializerRegistry/context`` selects one of the key's own initializers. A kept value from the key's own
+/// initializer belongs to the outermost registry that is reached through parents of the same context. As a result,
+/// separate test registries share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
-/// tells keys apart by their identity. A function that creates keys needs the parameters `fileID`, `line` and `column`
-/// of this type's initializers, and passes them on, because a second key at one place stops the program.
+/// tells keys apart by their identity. Creating a second key at one place in the source code stops the program. A
+/// function that creates keys therefore takes the parameters `fileID`, `line` and `column`, and passes them to the
+/// key's initializer.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
-  /// The scope of the key's value.
+  /// The scope of the key's values, unless a registration for the key has another scope.
   let scope: Scope<Value>
 
   init(
@@ -85,10 +87,10 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   /// Creates a key with a closure that creates its values.
   ///
-  /// The parameters have the same meaning in all forms.
+  /// The parameters have the same meaning in all initializers of this type.
   ///
   /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
+  ///   - scope: How long a value is kept, and which requests share it.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes keys on the same line.
@@ -108,7 +110,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(make)) }
 
-  /// Creates a key with an initializer.
+  /// Creates a key with an ``Initializer``, for values that don't come from a plain closure.
   ///
   /// ```swift
   /// static let loader = InjectionKey(scope: .singleton, .onMainActor { Loader() })
@@ -117,8 +119,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// @Injected(.seat) var makeSeat  // try makeSeat(7)
   /// ```
   ///
-  /// - Precondition: The initializer isn't for one class, an instance has no `as: .anySupertype`, and a factory's scope
-  ///   is given in `.factory(scope:)`, not here.
+  /// - Precondition: The initializer isn't limited to one class of containers. An instance has no `as: .anySupertype`.
+  ///   A factory's scope is specified in `.factory(scope:)`, not in `scope`.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
@@ -128,7 +130,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     check(initializer.erased, scope: scope.lifetime)
   }
 
-  /// Unavailable, because a key's value is made in a closure or is an instance.
+  /// Unavailable, because a key takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload
   public convenience init(
@@ -151,7 +153,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  /// Returns a copy of the key with an initializer for one context; the copy is declared in place of this key.
+  /// Returns a copy of the key, to declare in place of this key, with an initializer for one context.
   private func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
     check(initializer)
     return InjectionKey(scope, at: place, live: live, others: others.merging([context: initializer]) { $1 })
@@ -168,18 +170,19 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     adding(.independent(make), for: .test)
   }
 
-  /// Returns a copy of the key with an initializer for `.test` registries, which makes the value from other services.
+  /// Returns a copy of the key whose initializer for `.test` registries makes the value from other services.
   public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(make), for: .test)
   }
 
-  /// Returns a copy of the key with an initializer for `.test` registries.
+  /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.test`.
   ///
   /// ```swift
   /// static let loader = InjectionKey(.onMainActor { Loader() }).test(.onMainActor { Loader(title: "fake") })
   /// ```
   ///
-  /// - Precondition: As for a key's own initializer.
+  /// - Precondition: The initializer isn't limited to one class of containers, and an instance has no
+  ///   `as: .anySupertype`.
   public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
 
   /// Returns a copy of the key whose live initializer also runs in tests.
@@ -188,9 +191,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// static let formatter = InjectionKey { AmountFormatter() }.liveInTests()
   /// ```
   ///
-  /// Use it for a value that touches nothing outside of the program. For a key with neither this nor a `test`
-  /// initializer, a test that runs the live initializer gets a warning on standard error or, with `.registry(.strict)`,
-  /// an issue.
+  /// Use it for a value that affects nothing outside of the program. If a key has neither `liveInTests()` nor a `test`
+  /// initializer, running its live initializer in a test writes a warning to standard error. With the trait
+  /// `.registry(.strict)`, the test gets an issue instead.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }
@@ -202,25 +205,25 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     adding(.independent(make), for: .preview)
   }
 
-  /// Returns a copy of the key with an initializer for `.preview` registries, which makes the value from other
-  /// services.
+  /// Returns a copy of the key whose initializer for `.preview` registries makes the value from other services.
   public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(make), for: .preview)
   }
 
-  /// Returns a copy of the key with an initializer for `.preview` registries.
+  /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.preview`.
   ///
-  /// - Precondition: As for a key's own initializer.
+  /// - Precondition: The initializer isn't limited to one class of containers, and an instance has no
+  ///   `as: .anySupertype`.
   public func preview(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .preview) }
 }
 
 extension SourcePlace {
   private static let declared = Lock<Set<SourcePlace>>([])
 
-  /// Returns the place of a new key.
+  /// Returns the place of a new key, or stops the program if the place already has a key.
   ///
-  /// Stops the program if another key was declared there. A computed property would make another key at each use, so a
-  /// registration for one key wouldn't serve the next.
+  /// A computed property would create another key at each use, so a registration for one key wouldn't serve the next
+  /// key.
   fileprivate static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     if declared.withLock({ $0.insert(place).inserted }) { return place }

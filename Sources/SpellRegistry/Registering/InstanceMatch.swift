@@ -2,8 +2,9 @@
 public enum InstanceMatch: Sendable {
   /// Only the type that the instance is registered for.
   case itsType
-  /// Also every superclass and protocol of the instance; a registration for exactly the property's type wins a tie.
+  /// The type that the instance is registered for, and every superclass and protocol of the instance.
   ///
-  /// A protocol doesn't count if the instance conforms to it on one actor only.
+  /// If both match equally well, a registration for exactly the property's type wins over the instance. A conformance
+  /// that is isolated to an actor doesn't count.
   case anySupertype
 }

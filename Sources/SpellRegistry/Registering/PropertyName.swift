@@ -2,22 +2,22 @@ internal import Support
 
 /// The names of the properties that a registration is for.
 ///
-/// A string literal means ``equal(to:)``:
+/// A string literal is an exact name, as with ``equal(to:)``:
 ///
 /// ```swift
 /// registry.register(Int.self, named: "port") { 80 }
 /// registry.register(Int.self, named: .containing("timeout")) { 30 }
 /// ```
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// Exactly this name.
+  /// The exact name of the property.
   case equal(to: String)
-  /// Any name that contains this text, in upper or lower case; ``equal(to:)`` wins over it.
+  /// Any name that contains this text, ignoring case; a match with ``equal(to:)`` wins over it.
   case containing(String)
 
-  /// Creates the same value as ``equal(to:)``.
+  /// Creates a name that has to match exactly, as with ``equal(to:)``.
   public init(stringLiteral name: String) { self = .equal(to: name) }
 
-  /// Returns 0 for an equal name, 1 for a name that contains the text, and nil if there is no match.
+  /// Returns the rank of a match: 0 for an equal name, 1 for a name that contains the text, nil for no match.
   package func rank(for name: String?) -> Int? {
     guard let name else { return nil }
     switch self {
@@ -33,6 +33,6 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
-  /// The name as it is written in source code.
+  /// The name as an argument in source code, such as `"port"` or `.containing("timeout")`.
   package var source: String { if case .equal = self { "\"\(text)\"" } else { ".containing(\"\(text)\")" } }
 }

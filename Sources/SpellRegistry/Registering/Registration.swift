@@ -1,6 +1,6 @@
 internal import Support
 
-/// A registration in a registry, for adding hooks to it and for withdrawing it.
+/// A handle to a registration, for adding hooks to the registration and for withdrawing it.
 ///
 /// ```swift
 /// let registration = registry.register(Network.self) { Network() }
@@ -15,8 +15,8 @@ public struct Registration<Value>: Sendable {
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
-  /// lock held. The value is stored before they run. Values that a hook injects call no hooks of registrations or
-  /// registries, so a hook may even resolve the type that it is called for.
+  /// lock held. A property stores its value before the hooks run. No hooks of registrations or registries run for the
+  /// values that a hook injects, so a hook may even resolve its own type of value.
   @_disfavoredOverload @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     checkHookOfFactory()
@@ -25,8 +25,8 @@ public struct Registration<Value>: Sendable {
 
   /// Calls `hook` on the main actor after each injection of a value from this registration.
   ///
-  /// Use it for values that are requested on the main actor, such as by properties of main-actor objects. The point has
-  /// no container. Everything else is as for ``onInjection(_:)``.
+  /// Use it for values that are requested on the main actor, such as by properties of main-actor objects. The
+  /// ``InjectionPoint`` has no container. Otherwise, the hook behaves like a hook of ``onInjection(_:)``.
   ///
   /// - Precondition: The value is requested on the main actor.
   @_disfavoredOverload @discardableResult
@@ -37,19 +37,20 @@ public struct Registration<Value>: Sendable {
     return addHookOnMainActor(hook)
   }
 
-  /// Withdraws the registration and drops its cached values; properties that already have a value keep it, and this
-  /// ``Registration`` still holds a registered instance.
+  /// Withdraws the registration and drops its kept values.
   ///
-  /// Does nothing if the registration was replaced or withdrawn before. Registrations that it replaced stay withdrawn.
+  /// A property that already has a value keeps the value, and this ``Registration`` still holds a registered instance.
+  /// If the registration was already replaced or withdrawn, this does nothing. A registration that this one replaced
+  /// isn't restored.
   public func unregister() { registry.remove(record) }
 }
 
 extension Registration where Value: Sendable {
   /// Calls `hook` once for each new value, at the end of the whole resolution that made the value.
   ///
-  /// By then, the value and everything that was made with it exist. What the hook resolves still shares the
-  /// resolution's values of scope `.graph`, so the hook can complete a cycle, as `initCompleted` of Swinject does. Here
-  /// `child` is a `Mutex<Child?>`:
+  /// When the hook runs, the value and everything that was made with it exist. The hook's requests still share the
+  /// resolution's values of scope `.graph`, so the hook can complete a cycle, as `initCompleted` of Swinject does. In
+  /// this example, `child` is a `Mutex<Child?>`:
   ///
   /// ```swift
   /// registry.register(Parent.self, scope: .singleton) { Parent() }
@@ -59,12 +60,13 @@ extension Registration where Value: Sendable {
   /// registry.register(scope: .singleton, .autowire(Child.init))
   /// ```
   ///
-  /// By then, the value may also be in use on another thread, so only `Sendable` values have completions. The hook runs
-  /// after the injection hooks, with no lock held, on the thread on which the resolution ends. It also runs for values
-  /// that were made for an initializer that failed, but never for a registered instance. If completions cause each
-  /// other without end, the request throws an error of code `.cycle`.
+  /// Another thread may already be using the value, so only `Sendable` values have completion hooks. The hook runs
+  /// after the injection hooks, with no lock held, on the thread on which the resolution ends. The hook also runs for
+  /// values that were made for an initializer that failed, but never for a registered instance. If completion hooks
+  /// cause each other without end, the request throws an error of code `.cycle`.
   ///
-  /// - Parameter hook: Gets the value and a resolver of the registry that made the value, whose point has no container.
+  /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's point has
+  ///   no container.
   /// - Returns: The registration.
   @_disfavoredOverload @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
@@ -74,7 +76,7 @@ extension Registration where Value: Sendable {
 }
 
 extension Registration {
-  /// Unavailable, because the scope is an argument of the registration.
+  /// Unavailable, because the scope is an argument of `register`.
   @available(*, unavailable, message: "Write the scope before the closure, as in register(scope: .singleton) { … }.")
   @discardableResult public func inObjectScope(_ scope: Scope<Value>) -> Registration { fatalError() }
 }
@@ -104,7 +106,9 @@ extension Registration {
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
-  /// Stops the program if the registration is of a factory, whose hooks get the values that the factory makes.
+  /// Stops the program if the registration is for a factory.
+  ///
+  /// The hooks of a factory's registration get the values that the factory makes, and not the factory itself.
   private func checkHookOfFactory() {
     guard record.initializer.isFactory else { return }
     trap(
@@ -140,8 +144,8 @@ extension Registration {
   private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     record.addCompletion { memory, point, registry in
       let value = memory.value(as: Made.self)
-      // The point is used on the thread that ends the resolution, while another thread may use the container, so the
-      // point has no container.
+      // The completion uses the point on the thread that ends the resolution. Another thread may be using the container
+      // at that time, so the point has no container.
       let point = Unchecked(value: point.withoutContainer())
       return { hook(value, Resolver(point: point.value, registry: registry)) }
     }

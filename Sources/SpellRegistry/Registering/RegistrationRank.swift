@@ -1,13 +1,13 @@
-/// The rank of a registration for a request: by container, then name, kind, and age.
+/// The precedence of a registration for a request, decided by the container, then the name, the kind, and the age.
 struct RegistrationRank {
   private let container: ClassConstraint?
-  /// 0 for one class of containers only, 1 for a class with its subclasses, 2 for any container.
+  /// The rank of the container: 0 for exactly one class, 1 for a class with its subclasses, 2 for any container.
   private let distance: Int
   private let name: Int
   private let kind: Int
   private let age: UInt64
 
-  /// Creates the rank of a registration; nil if the registration is for other properties.
+  /// Creates the rank of a registration, or returns nil if the registration is for other containers or names.
   init?(of record: RegistrationRecord, in containerType: (any AnyObject.Type)?, named requested: String?) {
     if let constraint = record.container, !(containerType.map(constraint.includes) ?? false) { return nil }
     guard let name = record.name.map({ $0.rank(for: requested) }) ?? 2 else { return nil }

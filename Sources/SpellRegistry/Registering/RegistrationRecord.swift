@@ -3,7 +3,9 @@ internal import Synchronization
 
 /// A registration, with the type of its values erased.
 package final class RegistrationRecord: Sendable {
-  /// The requests that a registration is for; a registration replaces an older one with the same key.
+  /// The requests that a registration is for.
+  ///
+  /// A new registration replaces an older registration with an equal key of this type.
   struct Key: Hashable, Sendable {
     let service: Service
     let container: ClassConstraint?
@@ -19,39 +21,44 @@ package final class RegistrationRecord: Sendable {
   package let expiry: Duration?
   /// Whether this is a declared key's default, which is used only if no other registration serves the request.
   package let isDefault: Bool
-  /// The registration's number in the process; a newer registration has a larger one.
+  /// The registration's number in the process; a newer registration has a larger number.
   package let age: UInt64
   let hooks = Hooks()
   let keeping: Keeping
 
-  /// The way in which values are kept.
+  /// The way in which the registration keeps its values.
   enum Keeping: Sendable {
     case nothing
-    /// For one resolution.
+    /// Each resolution keeps one value.
     case graph
-    /// For all requests.
+    /// The registration keeps one value for all requests.
     case shared(KeptValue)
-    /// By the factory that the initializer makes: the kept value is the factory's ``FactoryValues``; nil if the
-    /// factory's scope keeps none.
+    /// The registration keeps the ``FactoryValues`` of a factory; nil if the factory's scope keeps no values between
+    /// resolutions.
     case factory(KeptValue?)
   }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
-  /// Relaxed: a thread that has synchronized with the thread that added a completion sees the flag set.
+  /// Whether any completion was added.
+  ///
+  /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a completion sees the flag
+  /// set.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   private let notes = Lock<[Note]>([])
-  /// Optional information, which few registrations have.
+  /// A piece of information that only few registrations have.
   private enum Note: Sendable {
     case completion(Completion)
-    /// The name of the type for the search for near matches.
+    /// The type's name for the search for registrations that are similar to a request.
     case bareName(BareName)
     /// The place of the registration that this one replaced.
     case replaced(SourcePlace)
-    /// A registration that served a request of this initializer while requests were recorded.
+    /// A registration that, according to a ``RequestRecorder``, served a request from this initializer.
     case supplier(WeakReference)
   }
-  /// Relaxed: the flag is never cleared, and a thread that doesn't see it set only asks the runtime once more.
+  /// Whether the values are known not to be Optionals.
+  ///
+  /// Relaxed ordering suffices: the flag is never cleared, and a thread that doesn't see it set only repeats the check.
   private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
 
@@ -95,7 +102,8 @@ package final class RegistrationRecord: Sendable {
   package var isAsync: Bool { initializer.async != nil }
   /// Whether the registration keeps one value for all requests.
   var isShared: Bool { if case .shared = keeping { true } else { false } }
-  /// The value that the registration keeps for all requests, or the values that its factory keeps.
+  /// The value that the registration keeps for all requests, or the ``FactoryValues`` of its factory; nil if it keeps
+  /// nothing.
   var kept: KeptValue? {
     switch keeping {
     case .nothing, .graph: nil
@@ -118,22 +126,22 @@ package final class RegistrationRecord: Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Returns whether the registration is for this service, or has an instance with the service's type as a supertype.
+  /// Returns whether the registration is for this service, or has an instance of a subtype of the service's type.
   package func serves(_ service: Service) -> Bool {
     if service == self.service { return true }
     guard isInstance, service.key == nil, let instance else { return false }
     return Supertypes.has(instance, service.type)
   }
 
-  /// The name of the function's result type, if the registration is of a function, as in `register { Clock.init }`.
+  /// The name of the result type, if the registered type is a function, as in `register { Clock.init }`; nil otherwise.
   var resultName: String? { service.key == nil ? TypeName.functionResult(of: service.type, qualified: false) : nil }
 
-  /// Returns whether a function is registered that returns a type.
+  /// Returns whether the registered type is a function that returns `type`.
   package func returns(_ type: any Any.Type) -> Bool {
     service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
   }
 
-  /// The name of the type for the search for near matches, made when it is first used.
+  /// The type's name for the search for registrations that are similar to a request, made at its first use.
   var bareName: BareName {
     if let known = firstNote({ if case .bareName(let name) = $0 { name } else { nil } }) { return known }
     let made = BareName(of: service.type)
@@ -141,12 +149,14 @@ package final class RegistrationRecord: Sendable {
     return made
   }
 
-  /// Returns whether the type may have this name; cheap once ``bareName`` has been made.
+  /// Returns whether the type may have this name, which is cheap after the first use of ``bareName``.
   package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
-  /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.
+  /// Whether the values are Optionals.
+  ///
+  /// The answer false is cached, because the check is slow.
   var makesOptional: Bool {
     if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
     let isOptional = service.type is any OptionalValue.Type
@@ -194,14 +204,14 @@ package final class RegistrationRecord: Sendable {
 
   func note(replaced place: SourcePlace) { notes.withLock { $0.append(.replaced(place)) } }
 
-  /// The registrations that served the initializer while requests were recorded, and that still exist.
+  /// The existing registrations that, according to a ``RequestRecorder``, served requests from this initializer.
   package var suppliers: [RegistrationRecord] {
     notes.withLock(\.self).compactMap {
       if case .supplier(let supplier) = $0 { supplier.object as? RegistrationRecord } else { nil }
     }
   }
 
-  /// Remembers, for `validate()`, that another registration served the initializer.
+  /// Records, for `validate()`, that another registration served a request from this initializer.
   package func note(supplier: RegistrationRecord) {
     if suppliers.contains(where: { $0 === supplier }) { return }
     notes.withLock { $0.append(.supplier(WeakReference(supplier))) }

@@ -1,25 +1,28 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
-/// Most registrations are for a type or key alone, and one lookup finds them. Registrations limited to a
-/// container or a name, and instances that serve supertypes, are candidates, compared with no lock held.
+/// Most registrations are for a type or key alone, and one lookup finds them. All others are limited to a container or
+/// a name, or are instances that serve supertypes. The table returns these as candidates, which the registry compares
+/// with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
   /// A registration in the table, and the value that requests copy while they hold the table's lock.
   ///
-  /// The entry owns the cell, so the value exists for as long as a request can find it.
+  /// The entry owns the value's ``ValueCell``, so the value exists for as long as a request can find the entry.
   struct Entry: ~Copyable, Sendable {
     let record: RegistrationRecord
-    /// The kept value of a registration for all requests of a service; nil if there is none, or if it may expire.
+    /// The value that the registration keeps; nil if there is none, or if the value is weak or may expire.
     fileprivate var cell: ValueCell?
 
     init(_ record: RegistrationRecord) { self.record = record }
 
-    /// Copies the value to memory, if there is one and no hook has to be called with it; returns whether it did.
+    /// Copies the value to memory unless there is none or the registration has hooks; returns whether a value was
+    /// copied.
     @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
       !record.hooks.areUsed && cell?.copyValue(to: memory) != nil
     }
   }
 
-  /// The limited registrations of one service, or all instances that serve supertypes.
+  /// The registrations of one service that are limited to a container or a name, or all instances that serve
+  /// supertypes.
   private struct Limited: Sendable {
     /// The registrations for exactly one name and any container, by name.
     var named: [String: [RegistrationRecord]] = [:]
@@ -40,7 +43,9 @@ struct RegistrationTable: ~Copyable, Sendable {
       return list?.contains { $0 === record } ?? false
     }
 
-    /// Replaces the registration with the same key as `record`, or removes it if `new` is nil; returns the former one.
+    /// Replaces the registration for the same requests as `record`, or removes it if `new` is nil.
+    ///
+    /// - Returns: The former registration; nil if there was none.
     mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> RegistrationRecord? {
       let key = record.key
       func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
@@ -54,14 +59,14 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  /// The registrations for all requests of a service.
+  /// The registrations that serve all requests of their service, whatever the name and container.
   private var plain = AddressTable<Entry>()
   private var limited = AddressTable<Limited>()
   /// The instances that serve their supertypes.
   private var universal = Limited()
-  /// The number of instances in `universal` that may win over a registration for exactly the type.
+  /// The number of instances in `universal` that are limited to a class of containers, or to names that contain a text.
   ///
-  /// Such an instance is limited to a class of containers, or to names that contain a text.
+  /// An instance with such a limit may win over a registration for exactly the requested type.
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
   private var defaults = AddressTable<Entry>()
@@ -69,14 +74,14 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// All registrations except the defaults of keys, in the order of registration.
   var all: [RegistrationRecord] { records(ofLimited: \.all).sortedByAge }
 
-  /// The defaults of all keys that have been used.
+  /// The default registrations of all declared keys that have been used, in no particular order.
   var allDefaults: [RegistrationRecord] {
     var records: [RegistrationRecord] = []
     defaults.forEach { records.append($0.record) }
     return records
   }
 
-  /// The defaults of keys without a registration for all properties, in the order in which they were first used.
+  /// The default registrations of used keys without another registration for all properties, in the order of first use.
   var defaultsInForce: [RegistrationRecord] {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
@@ -93,7 +98,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     return records
   }
 
-  /// Returns all limited registrations of the record's service, or only the record if it isn't limited.
+  /// Returns the registrations of the record's service that are limited to a container or a name.
+  ///
+  /// If the record has no such limit, or serves supertypes, the result is the record alone.
   func all(like record: RegistrationRecord) -> [RegistrationRecord] {
     if record.servesSupertypes || record.isUnlimited { return [record] }
     return limited.withValue(of: record.service.id) { $0.all } ?? []
@@ -103,19 +110,21 @@ struct RegistrationTable: ~Copyable, Sendable {
   enum Lookup {
     /// The kept value of the only registration was copied.
     case copied
-    /// There is one registration.
+    /// There is one registration, and no value was copied.
     case only
     case nothing
-    /// The winner depends on the request's name and container.
+    /// Several registrations may serve the request, and the registry has to compare them.
     case several
   }
 
+  /// Looks up the registrations that may serve a request, and copies the kept value if only one registration does.
+  ///
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
-  ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
-  ///   - optionals: Whether to copy values of Optional types, too.
+  ///   - memory: The memory to which to copy a kept value, unless the registration has hooks; nil to copy nothing.
+  ///   - optionals: Whether to copy the value of a registration for an Optional type.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
-  ///   - only: Receives the only registration, which would be retained a second time as part of the result.
+  ///   - only: Receives the only registration. As part of the result, the registration would be retained a second time.
   @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
@@ -137,7 +146,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     defaults.withValue(of: ObjectIdentifier(key)) { $0.record }
   }
 
-  /// Adds the default registration of a key, unless there is one; returns the one in the table.
+  /// Adds the default registration of a key, unless the table has one; returns the registration that is in the table.
   mutating func addDefault(_ record: RegistrationRecord) -> RegistrationRecord {
     let id = record.service.id
     if let known = defaults.withValue(of: id, { $0.record }) { return known }
@@ -145,8 +154,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     return record
   }
 
-  /// Lets requests copy a kept value or, if `cell` is nil, no longer lets them; does nothing if the registration isn't
-  /// in the table.
+  /// Sets the kept value that requests copy, or clears it if `cell` is nil.
+  ///
+  /// This does nothing if the table doesn't have the registration that keeps the value.
   ///
   /// - Returns: The former cell, which the caller releases with no lock held.
   mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
@@ -160,7 +170,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
-  /// Returns whether any registration that may serve a service has a name.
+  /// Returns whether any registration that may serve a service is limited to names.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
   }
@@ -175,7 +185,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The registrations that may win for a request.
   ///
-  /// They are in the table's own lists, so finding them copies no list.
+  /// The lists share their storage with the table, so finding the candidates copies no list.
   struct Candidates: Sendable {
     typealias Lists = (others: [RegistrationRecord], named: [RegistrationRecord]?)
     fileprivate let plain: RegistrationRecord?
@@ -192,7 +202,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  /// Removes a registration; returns its entry, or nil if the table doesn't have the registration.
+  /// Removes a registration and returns its entry, or nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
     isInForce(record) ? exchange(record, for: nil) : nil
   }
@@ -204,12 +214,13 @@ struct RegistrationTable: ~Copyable, Sendable {
     return limited.withValue(of: service) { $0.contains(record) } ?? false
   }
 
-  /// Adds a registration in place of the one with the same key.
+  /// Adds a registration, which replaces any registration for exactly the same requests.
   ///
-  /// - Returns: The former entry, which the caller releases with no lock held.
+  /// - Returns: The entry of the replaced registration, which the caller releases with no lock held.
   mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
 
-  /// Replaces the registration with the same key as `record`, or removes it if `new` is nil.
+  /// Replaces the registration for the same requests as `record`, or removes it if `new` is nil; returns the former
+  /// entry.
   private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> Entry? {
     let service = record.service.id
     if record.servesSupertypes {
@@ -228,6 +239,8 @@ struct RegistrationTable: ~Copyable, Sendable {
 }
 
 extension [RegistrationRecord] {
-  /// The registrations in order; never inlined, because each sort is compiled into 3 KB.
+  /// The registrations in the order of registration.
+  ///
+  /// Never inlined, because each sort is compiled into 3 KB of code.
   var sortedByAge: [RegistrationRecord] { @inline(never) get { sorted { $0.age < $1.age } } }
 }

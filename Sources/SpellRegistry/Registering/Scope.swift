@@ -8,8 +8,9 @@
 /// | ``weak`` | the registration, for as long as something else holds the value |
 /// | ``cached(in:)`` | the registration, until the cache is reset |
 ///
-/// Every scope in the table except ``unique`` may give one value to several threads, so it exists only for `Sendable`
-/// types: with another type, the registration doesn't compile. The scope ``unsafeGraph`` exists for any type.
+/// Every scope in the table except ``unique`` may give one value to several threads. These scopes exist only for
+/// `Sendable` types, and a registration of another type with one of them doesn't compile. The scope ``unsafeGraph``
+/// exists for any type.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
   var expiry: Duration?
@@ -19,26 +20,29 @@ public struct Scope<Value>: Sendable {
 
   /// The scope ``graph`` for values that aren't `Sendable`.
   ///
-  /// You must make sure that no two threads use a value of the resolution at once: every initializer of the resolution,
-  /// and every object that keeps the value, has to stay in one isolation domain.
+  /// You must make sure that no two threads use a value of the resolution at the same time. Every initializer of the
+  /// resolution, and every object that keeps the value, has to stay in one isolation domain.
   @unsafe public static var unsafeGraph: Scope { Scope(lifetime: .graph) }
 }
 
 extension Scope where Value: Sendable {
-  /// One value for each resolution, shared by all initializers that run for the same outermost `resolve` or for the
-  /// same first read of a property.
+  /// One value for each resolution, shared by all initializers that run for one outermost call of `resolve` or for one
+  /// first read of a property.
   public static var graph: Scope { Scope(lifetime: .graph) }
 
-  /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
+  /// One value, made at the first request and kept until the registration is withdrawn or replaced.
   ///
-  /// The initializer runs exactly once, however many threads ask: threads that ask while it runs wait for the value. If
-  /// the initializer returns nil, the registry keeps nothing, and runs it again for the next request.
+  /// The initializer runs exactly once, however many threads request the value. A thread that requests the value while
+  /// the initializer runs waits for the result. If the initializer throws or returns nil, the registry keeps nothing,
+  /// and the next request runs the initializer again.
   public static var singleton: Scope { Scope(lifetime: .singleton) }
 
-  /// One value for as long as something else holds it; the next request after that makes another.
+  /// One value for as long as something other than the registry holds it.
   ///
-  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of one. This is
-  ///   checked at registration.
+  /// Once the value is gone, the next request makes another one.
+  ///
+  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of either. The check
+  ///   happens at registration.
   public static var weak: Scope { Scope(lifetime: .weak) }
 
   /// One value until `cache` is reset.

@@ -1,6 +1,6 @@
 internal import Support
 
-/// A group of cached values that can be dropped at once, such as everything that belongs to a session.
+/// A group of cached values that can be dropped together, such as all values that belong to a session.
 ///
 /// ```swift
 /// let session = ScopeCache("session")
@@ -10,18 +10,18 @@ internal import Support
 ///
 /// Any number of registrations in any registries can share a cache. It is safe to use from any thread.
 public final class ScopeCache: Sendable {
-  /// The name of the cache, which descriptions of a registry and drawings of the graph show.
+  /// The name of the cache, shown in descriptions of a registry and in drawings of the dependency graph.
   let name: String
 
-  /// The registrations whose scope is this cache, with their registries.
+  /// Weak references to the registrations whose scope is this cache, and to their registries.
   private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
-  /// Creates an empty cache.
+  /// Creates an empty cache with a name for messages and drawings.
   public init(_ name: String) { self.name = name }
 
   /// Drops every value in the cache; later requests get new values.
   ///
-  /// A value that is being made during the reset isn't kept: only the callers that have already asked get it.
+  /// A value that is being made during the reset isn't kept. Only callers that have already requested the value get it.
   public func reset() {
     for entry in records.withLock({ $0.values.map { ($0.record.object, $0.registry.object) } }) {
       (entry.0 as? RegistrationRecord)?.kept?.reset(in: entry.1 as? InitializerRegistry)

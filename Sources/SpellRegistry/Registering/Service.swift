@@ -8,12 +8,12 @@ package struct Service: Sendable, Hashable {
   }
 
   package var type: any Any.Type { erased.type }
-  /// The identity of the key or, without one, of the type, by which a registry finds the service.
+  /// The identity by which a registry finds the service: the key's identity or, without a key, the type's identity.
   var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
   package var name: String { TypeName.of(type) + keySuffix }
   private var keySuffix: String { key.map { "\(Self.keyPreposition)\($0.place)" } ?? "" }
-  /// The text between a type and the place of its key.
+  /// The text that `name` puts between the type and the place of the key's declaration.
   package static let keyPreposition = " of the key declared at "
   /// The label of the service in a graph: `name` or, for a factory, a text such as `factory of Ticket from Int`.
   package var title: String {
@@ -21,12 +21,12 @@ package struct Service: Sendable, Hashable {
     let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")
     return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)") + keySuffix
   }
-  /// The service in words, with the type's module.
+  /// The service in words, as in `name`, but with the module in the type's name.
   package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
 
-  /// The type, if it is an Optional type without a key.
+  /// The type, if it is an Optional and the service has no key; nil otherwise.
   var optional: (any OptionalValue.Type)? { key == nil ? type as? any OptionalValue.Type : nil }
-  /// The service of the wrapped type, if this is an Optional type without a key.
+  /// The service for the wrapped type, if the type is an Optional and the service has no key; nil otherwise.
   package var wrapped: Service? { optional.map { Service($0.wrappedType) } }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }
