@@ -2,26 +2,26 @@ internal import Support
 
 /// The location of a preferences file, with the check that no other user can replace the file.
 struct FileLocation: Sendable {
-  /// The path of the file, which is absolute and without symbolic links once it is resolved.
+  /// The path of the file, which is absolute and free of symbolic links after it has been resolved.
   private(set) var path: FilePath
   /// Whether the path is resolved, which is possible only if the folder exists.
   private var isResolved = false
-  /// The missing target of a link to a folder, if there was one when the links were followed.
+  /// The target of a symbolic link to a folder, if that folder was missing when the links were followed.
   private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }
 
-  /// The path as the program spells it, for messages about its links.
+  /// The path as the program has passed it, for error messages about symbolic links.
   private let spelledPath: FilePath
 
   init(_ path: FilePath) { (self.path, spelledPath) = (path, path) }
 
-  /// Resolves the path before the file is opened, checks the folders, and if `making` is true, creates missing ones.
+  /// Resolves the path before the file is opened, checks its folders, and creates missing folders if `making` is true.
   ///
-  /// Symbolic links are followed the first time only, even if the folder doesn't exist yet: all stores on a path have
-  /// one file. If a link leads to a missing file, the file will be created there.
+  /// Only the first call follows symbolic links, even if the folder doesn't exist yet. This way, all stores on a path
+  /// share one file. If a link leads to a missing file, the file will be created at the target of the link.
   ///
-  /// - Returns: False if the folder doesn't exist and isn't to be created.
+  /// - Returns: False if the folder doesn't exist and `making` is false.
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
     do {
       return try resolve(making: making, in: system)
@@ -71,7 +71,7 @@ struct FileLocation: Sendable {
       if name == "." || name == ".." { continue }
       let next = found.appending(name)
       guard let status = try system.find(next) else {
-        // A missing file or folder ends the search, unless it is what a link to a folder leads to.
+        // The rest of the path can't exist either. `resolve` doesn't create the missing target of a link to a folder.
         if rest.count >= countAfterLink { missingTarget = next }
         path = rest.reduce(next) { $0.appending($1) }
         return
@@ -94,10 +94,10 @@ struct FileLocation: Sendable {
 // MARK: Folders
 
 extension FileLocation {
-  /// Creates a folder and its missing ancestors, and synchronizes each folder in which a new one was created.
+  /// Creates a folder and its missing ancestors, and synchronizes the parent of each new folder.
   private static func makeFolder(_ path: FilePath, in system: FileSystem) throws(SystemError) {
     for folder in path.ancestors + [path] {
-      // Creating a folder that exists can fail for lack of permission, so each folder is looked up first.
+      // For an existing folder, `makeFolder` can fail for lack of permission, so each folder is looked up first.
       if try system.find(folder) != nil { continue }
       do throws(SystemError) { try system.makeFolder(folder) } catch {
         if error.isTaken { continue }
@@ -109,16 +109,17 @@ extension FileLocation {
 
   /// Throws `.insecureFolder` if another user could replace the file.
   ///
-  /// No other user may be able to write to the folder or to one above it, as `sshd` demands for its keys: a user who
-  /// can rename one of them decides where the path leads. A folder above with the sticky bit, like `/tmp`, is safe. So
-  /// is a folder that its owner's private group can write to, the group whose ID is, by convention, the user ID.
+  /// No other user may be able to write to the folder or to its ancestors, as `sshd` demands for its keys. A user who
+  /// can rename a folder on the path decides where the path leads. An ancestor with the sticky bit, like `/tmp`, is
+  /// safe. A folder is also safe if only its owner's private group can write to it. By convention, the ID of a private
+  /// group equals the user ID.
   private static func check(_ folder: FilePath, in system: FileSystem) throws {
     guard system.hasOtherUsers else { return }
     for path in (folder.ancestors + [folder]).reversed() {
       let status = try system.status(atPath: path)
       let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.group == status.user)
       if !isPrivate, path == folder || status.mode & 0o1000 == 0 {
-        // A folder that all users share, such as /tmp, has to keep its rights.
+        // A folder that all users share, such as /tmp, has to keep its permissions.
         let remedy =
           status.mode & 0o1000 != 0
           ? "choose a folder of your own in it"
@@ -139,7 +140,7 @@ extension FileLocation {
 // MARK: Companion files
 
 extension FileLocation {
-  /// Returns the path of a file that belongs beside this one, such as `settings.preferences.rewriting`.
+  /// Returns the path of an auxiliary file in the same folder, such as `settings.preferences.rewriting`.
   ///
   /// File names have at most 255 bytes, so a long name is truncated and followed by the checksum of the whole name.
   func companion(_ suffix: String) -> FilePath { folder.appending(companionPrefix + suffix) }
@@ -151,10 +152,11 @@ extension FileLocation {
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."
   }
 
-  /// Returns the number with which the name of a companion ends, such as the 3 of `settings.preferences.damaged-3`; nil
-  /// for any other name, and for a number of more than 18 digits.
+  /// Returns the number at the end of a companion file's name, such as 3 for `settings.preferences.damaged-3`.
   ///
-  /// Only files with such a name may be removed.
+  /// The store removes only copies whose names have a number.
+  ///
+  /// - Returns: Nil for any other name, and for a number of more than 18 digits.
   func companionNumber(of name: FilePath, _ suffix: String) -> Int? {
     let prefix = (companionPrefix + suffix).bytes
     let digits = name.bytes.dropFirst(prefix.count)

@@ -1,9 +1,9 @@
 import Support
 
-/// The open files of this process, among which all stores on one path find the same file.
+/// The open preferences files of this process, so that all stores on one path share one file.
 ///
 /// A file is identified by its resolved path, byte for byte, and not by its inode, which changes with every compaction.
-/// Two hard links to one file count as two files, which lock each other out as two processes do.
+/// Two hard links to one file count as two files. Their stores wait for each other's file lock, as two processes do.
 final class OpenFiles: Sendable {
   private struct Reference: Sendable { weak var file: PreferencesFile? }
 
@@ -29,7 +29,7 @@ final class OpenFiles: Sendable {
       if successor == nil { files[path] = nil }
       return successor
     }
-    // This may now be the last reference to the successor, whose deinitializer takes the lock.
+    // `successor` may be the last reference to the reopened file, whose deinitializer takes the lock of `files`.
     withExtendedLifetime(successor) {}
   }
 }

@@ -1,14 +1,15 @@
 import Support
 
-/// Rewriting without a second file: one that can't be replaced, or a full disk.
+/// The rewriting of a file in place, because no other file can replace it or the disk has no space for a second file.
 extension PreferencesFile {
-  /// Rewrites the locked file, which can't be replaced by another one, with a line for each key of the table.
+  /// Rewrites the locked file in place, if no other file can replace it, with a line for each key of the table.
   ///
-  /// First, a record with all values is appended. It has the final say until the file is cut off after the new lines. Each
-  /// step is synchronized before the next one, so the process may end, or the power fail, at any time.
+  /// First, a record with all values is appended. This record determines the values until the file is truncated after
+  /// the new lines. Each step is synchronized before the next step, so that no values are lost if the process ends or
+  /// the power fails.
   ///
-  /// The new lines begin with the empty change, by which other processes see that a store has rewritten the file. They
-  /// end with a line unlike any other, by which they see that it was rewritten again, even to the same length.
+  /// The new lines begin with `Line.markOfRewriting`, which tells other processes that a store has rewritten the file.
+  /// The last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same length.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
@@ -35,12 +36,12 @@ extension PreferencesFile {
     noteRewritten([lines])
   }
 
-  /// Makes changes on a full disk, on which neither another line nor a second file has room.
+  /// Makes changes on a disk that has no space for another line or for a second file.
   ///
-  /// A record with all values overwrites lines that no longer count, and the file is cut off after the record. If no value
-  /// is left, the file is cut off after its first line.
+  /// A record with all values overwrites lines with obsolete values, and the file is truncated after the record. If no
+  /// value is left, the file is truncated after its first line.
   ///
-  /// - Returns: True if the changes were made; false if no such lines have room for the record.
+  /// - Returns: True if the changes were made; false if no obsolete lines have room for the record.
   func shrinkInPlace(to table: ValueTable, by changes: [PreferenceChange]) throws(SystemError) -> Bool {
     guard let descriptor, damage.isEmpty else { return false }
     let old = try contents(of: descriptor)
@@ -63,7 +64,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Overwrites a part of the file through a descriptor of its own, since the other one only appends.
+  /// Overwrites a part of the file through a new descriptor, since the store's descriptor only appends.
   private func overwrite(from offset: Int, with bytes: [UInt8]) throws(SystemError) {
     let file = Descriptor(try system.open(location.path, for: .overwriting), of: system)
     guard try system.status(of: file.number).identity == identity else { throw SystemError("open", ESTALE) }
@@ -84,12 +85,12 @@ extension PreferencesFile {
     replace(with: descriptor, identity: identity, known: known)
   }
 
-  /// Returns a blank line of that many bytes with its newline; nothing for zero or less.
+  /// Returns a blank line with a total of `count` bytes, including its newline; empty if `count` is zero or negative.
   private static func blanks(_ count: Int) -> [UInt8] {
     count > 0 ? Array(repeating: UInt8(ascii: " "), count: count - 1) + [UInt8(ascii: "\n")] : []
   }
 
-  /// Returns changes after which a store has the values of the table, whichever lines of the file remain before them.
+  /// Returns the changes that produce the values of the table, regardless of which lines of the file precede them.
   private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
     let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
     return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }

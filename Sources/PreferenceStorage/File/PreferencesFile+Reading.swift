@@ -1,7 +1,9 @@
 import Support
 
 extension PreferencesFile {
-  /// Reads the file if it exists; if the file seems damaged, waits up to a second for its lock to read it again.
+  /// Reads the file if it exists.
+  ///
+  /// A file that seems damaged is read again under its lock, for which the method waits up to a second.
   func reload() throws(PreferenceError) {
     try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
       do throws(PreferenceError) { try lookAround(waiting: PreferencesFile.readingLimit) } catch {
@@ -13,8 +15,8 @@ extension PreferencesFile {
 
   /// Reads the file that is at the path now.
   ///
-  /// This takes no lock, so that no process has to wait. A line that another process is writing then seems incomplete.
-  /// If the file seems damaged, it is read again under the lock, provided that the lock is free within the limit.
+  /// The first read takes no lock, so that no process has to wait. A line that another process is still writing then
+  /// looks damaged. If the file seems damaged, it is read again under its lock, if the lock is free within the limit.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
       let start = ContinuousClock.now
@@ -38,10 +40,10 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Reads the lines that were appended up to this size.
+  /// Reads the lines that follow the known part of the file (`KnownPart`), up to a file size.
   ///
-  /// - Returns: False unless the known part still ends as it did, and the lines after it are whole and have valid
-  ///   checksums.
+  /// - Returns: True if the end of the known part is unchanged, and all lines after this part are complete and have
+  ///   valid checksums; otherwise, false.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let start = known.endStart.length
@@ -52,17 +54,17 @@ extension PreferencesFile {
     return true
   }
 
-  /// Compares the end of the locked file, or all of a short one, with the known part, and reads the whole file if they
-  /// differ.
+  /// Compares the end of the locked file with the `KnownPart` in memory, and reads the whole file if they differ.
   ///
-  /// A program that ignores the lock may have edited the file in place, and left its length as it was.
+  /// A short file is compared completely. A program that ignores the lock may have edited the file without changing its
+  /// length.
   func confirm() throws(PreferenceError) {
     guard let descriptor, let known, known.length > 0 else {
       try look(isLocked: true)
       return
     }
     let start = known.endStart.length
-    // One more byte would show that the file has grown.
+    // A byte after the known part would show that the file has grown.
     let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: known.length + 1) }
     if bytes.count == known.length - start, known.endsLike(bytes) {
       self.known?.noteCompared()
@@ -71,8 +73,9 @@ extension PreferencesFile {
     try look(isLocked: true)
   }
 
-  /// Returns whether the locked file certainly has the values of memory, so that an equal value needs no new line;
-  /// false for a long file, in which a line takes less time than a look.
+  /// Returns whether the locked file is known to have the values in memory, so that an equal value needs no new line.
+  ///
+  /// The result is false for a long file, because a new line takes less time than a comparison of the file.
   func isConfirmed() throws(PreferenceError) -> Bool {
     guard known?.isShort != false else { return false }
     try confirm()
@@ -105,8 +108,9 @@ extension PreferencesFile {
     return try readAll(bytes, isLocked: isLocked)
   }
 
-  /// Takes over what follows the known part of the whole file, and returns these changes; nil if the known part has
-  /// changed, or what follows is damaged or was edited.
+  /// Applies to memory the lines of a whole file that follow its known part, and returns their changes.
+  ///
+  /// - Returns: Nil if the known part has changed, or if a line after it is damaged or was edited.
   func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
     guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
       let parser = parse(bytes[known.length...], after: known)
@@ -152,9 +156,10 @@ extension PreferencesFile {
     }
   }
 
-  /// Returns the changes since the old values.
+  /// Returns the changes that turn the old values into the new ones.
   ///
-  /// If a reader wants each change, and the file begins with the old values, no change is merged with a later one.
+  /// If a reader wants each change, and the file begins with the old values, the result has every line's changes, even
+  /// if a later line changes the same key.
   private func changes(to new: ValueTable, since old: ValueTable, in file: [UInt8]) -> [PreferenceChange] {
     guard wasCarriedOver, ownHub.hasRecordReaders else { return new.changes(since: old) }
     let carriedOver = PreferencesFile.compacted(old)
@@ -162,14 +167,14 @@ extension PreferencesFile {
     return LineParser.changes(in: file[carriedOver.count...])
   }
 
-  /// Reports the values that this process has set and that were lost because another program has changed the file.
+  /// Reports an error if values that this process has set were lost because another program has changed the file.
   private func reportLoss(since old: ValueTable, in file: [UInt8], _ new: ValueTable) {
     let lost = new.changes(since: old).map(\.key).filter { written.contains($0) }.sorted()
     if lost.isEmpty { return }
     written.subtract(lost)
-    // A file that a compaction has put at the path begins with the values of the old file; an older copy doesn't.
+    // A file that a compaction has put at the path begins with the values of the old file, unlike a restored copy.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
-    // A process that has rewritten the file in place, under the lock, doesn't lose values either.
+    // A store that rewrites the file in place, under the lock, keeps all values.
     if file.starts(with: Line.header + Line.markOfRewriting) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
@@ -188,12 +193,12 @@ extension PreferencesFile {
     lastTable = old
   }
 
-  /// Closes a file that is no longer at the path, after a last look at what was appended to it.
+  /// Closes a file that is no longer at the path, after reading the last lines that were appended to it.
   func leave() {
     guard let old = descriptor else { return }
     wasCarriedOver = false
     do {
-      // The process that appends the mark holds the lock until the new file is permanently at the path.
+      // The process that appends `Line.mark` holds the lock until the new file is permanently at the path.
       var patience = Patience(limit: .milliseconds(100))
       while try !system.tryLock(old.number), patience.wait() {}
       defer { system.unlock(old.number) }
@@ -201,7 +206,7 @@ extension PreferencesFile {
       _ = try readTail(to: size)
       wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
-      // If the old file can't be read, the values of the new file are the only ones.
+      // If the old file can't be read, only the values of the new file count.
     }
     descriptor = nil
   }

@@ -6,8 +6,8 @@ extension PreferencesFile {
   /// Writes the first line of an empty file.
   ///
   /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power
-  /// failure. No value depends on the line yet, so a failure is only reported, and remembered for the next
-  /// synchronization.
+  /// failure. No value depends on the line yet. If the synchronization fails, the error is only reported, and the next
+  /// synchronization makes up for it.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try asking(PreferenceError.writing) { () throws(SystemError) in try append(Line.header) }
@@ -22,7 +22,7 @@ extension PreferencesFile {
     folderNeedsSync = false
   }
 
-  /// Replaces the file with one without the damage, if possible, and reports a failure.
+  /// Replaces the damaged file with an intact file, if possible, and reports a failure.
   ///
   /// After a failure, the next attempt is made when the file is twice as long.
   func repair() {
@@ -36,7 +36,9 @@ extension PreferencesFile {
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { compactionThreshold = 2 * length }
   }
 
-  /// Runs `body`, reports its error, which doesn't concern the caller, and returns whether there was none.
+  /// Runs `body` and returns whether it succeeded.
+  ///
+  /// An error is only reported, since the caller's request doesn't depend on the success of `body`.
   @discardableResult
   private func reporting(_ body: () throws(PreferenceError) -> Void) -> Bool {
     do throws(PreferenceError) { try body() } catch {
@@ -48,13 +50,13 @@ extension PreferencesFile {
 
   // MARK: A new file
 
-  /// Replaces this locked file with a new one with a line for each key, and keeps a copy if bytes are dropped.
+  /// Replaces the locked file with a new file that has a line for each key, and keeps a copy if bytes are dropped.
   ///
   /// The file is first read again. Afterward, this process holds the lock of the new file instead. The old file keeps
-  /// its values until the new one has its name, so the process may end at any time. A file that can't be replaced is
-  /// rewritten in place.
+  /// its values until the new file has taken its name, so the process may end at any time. A file that can't be
+  /// replaced is rewritten in place.
   ///
-  /// - Parameter changes: Changes to make at the same time, for which the old file has no space.
+  /// - Parameter changes: Changes to make in the new file, if the disk has no space to append them to the old file.
   func rewrite(making changes: [PreferenceChange] = []) throws(PreferenceError) {
     guard let old = descriptor else { return }
     var left: KnownPart?
@@ -72,34 +74,36 @@ extension PreferencesFile {
         }
         tries = .max
       } catch {
-        // Another program may have written to the file at the same time.
+        // The error `.outdated` means that another program has written to the file during the rewrite.
         guard error == .outdated, tries < 5 else { throw .compacting(error, path: name) }
       }
     } while tries < .max
     apply(changes)
     if descriptor === old { return }
     folderNeedsSync = true
-    // If this fails, the next synchronization includes the folder again.
+    // If the folder can't be synchronized now, the next synchronization includes it.
     reporting { () throws(PreferenceError) in try synchronizeFolder() }
     if let left { try takeOver(from: old, beyond: left, except: changes) }
   }
 
-  /// Returns the values of memory after some changes.
+  /// Returns a copy of the table in memory, with the changes applied.
   func table(after changes: some Collection<PreferenceChange>) -> ValueTable {
     var table = memory.withLock(\.table)
     for change in changes { table.apply(change) }
     return table
   }
 
-  /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked as replaced.
+  /// Replaces the old file with a compacted one that includes the changes.
+  ///
+  /// - Returns: The part of the old file that was read; nil if the old file couldn't be marked as replaced.
   private func replace(_ old: Descriptor, making changes: [PreferenceChange]) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
-    // Another user's file would become this user's, and a file with two hard links would become two files.
+    // The new file would belong to this user, and would have only one name of a file with several hard links.
     guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
     let folder = try lockFolder()
     defer { if let folder { system.unlock(folder.number) } }
     let newPath = location.companion("rewriting")
-    // If there is such a file, a process left it when it ended during a rewrite: a running one would hold the lock.
+    // A file at this path was left by a process that ended during a rewrite. A running process would hold the lock.
     discard(newPath)
     try clearTrade(beside: old)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)
@@ -120,7 +124,7 @@ extension PreferencesFile {
       replace(with: new, identity: newIdentity, known: newKnown)
       return isMarked ? known : nil
     } catch {
-      // The mark would claim that the file at the path now has all values; an empty line after the mark revokes it.
+      // `Line.mark` claims that the file at the path has all values. An empty line after the mark revokes the claim.
       if isMarked { _ = leave([UInt8(ascii: "\n")]) }
       system.unlock(new.number)
       for path in [newPath, tradePath] { discard(path) }
@@ -130,10 +134,10 @@ extension PreferencesFile {
 
   // MARK: The path
 
-  /// The path of the new file just before it exchanges names with the old file, and of the old file afterward.
+  /// The path of the new file just before both files exchange names, and the path of the old file after the exchange.
   private var tradePath: FilePath { location.companion("replaced") }
 
-  /// Returns the locked folder, so that one process at a time renames files in it; nil if folders can't be locked.
+  /// Locks and returns the folder, so that one process at a time renames files in it; nil if folders can't be locked.
   private func lockFolder() throws(SystemError) -> Descriptor? {
     guard let number = try? system.open(location.folder, for: .reading) else { return nil }
     let folder = Descriptor(number, of: system)
@@ -145,10 +149,10 @@ extension PreferencesFile {
     throw SystemError("flock", EWOULDBLOCK)
   }
 
-  /// Gives the new file the path of the old one, unless another program has put a third file there.
+  /// Moves the new file to the path of the old file, unless another program has put a third file there.
   ///
-  /// The two files exchange names, so that afterward it can be checked which file had the path. If it wasn't the old
-  /// file, it gets the path back. If yet another file has come in the meantime, the latest one gets the path.
+  /// The two files exchange names, so that the store can then check which file had the path. A third file gets the path
+  /// back. If programs put more files at the path during this check, the latest file gets the path.
   private func takePath(from newPath: FilePath, _ new: FileIdentity, isTrade: Bool) throws(SystemError) {
     guard try system.snapshot(atPath: location.path).identity == identity else { throw SystemError("rename", ESTALE) }
     guard isTrade else { return try system.rename(newPath, to: location.path) }
@@ -165,18 +169,20 @@ extension PreferencesFile {
         (placed, expected) = (found, placed)
       }
     } catch {
-      // The file that had the path stays at the trade path, where the next rewrite finds it.
+      // The file that had the path before the exchange stays at `tradePath`, where the next rewrite finds it.
       return
     }
     guard placed == new else { throw SystemError("rename", ESTALE) }
     discard(tradePath)
   }
 
-  /// Removes a file that a process left when it ended during an exchange; keeps a copy of another program's file.
+  /// Removes a file left over from a process that ended while it exchanged the names of two files.
+  ///
+  /// If the file is another program's, a copy is kept.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
     let found = try system.ifPresent { () throws(SystemError) in try system.open(tradePath, for: .reading) }
     guard let found = found.map({ Descriptor($0, of: system) }) else { return }
-    // If the old file was left, it ends with the mark. If the new one was left, the file at the path contains the mark.
+    // An old file that was left ends with `Line.mark`. If a new file was left, the file at the path contains the mark.
     if try !found.readAll().suffix(Line.mark.count).elementsEqual(Line.mark),
       try old.readAll().firstRange(of: Line.mark) == nil
     {
@@ -190,15 +196,17 @@ extension PreferencesFile {
     discard(tradePath)
   }
 
-  /// Appends a line to the old file: the mark, which tells other processes that the new file has all of its values, or
-  /// an empty line, which revokes the mark; returns false if this fails.
+  /// Appends a line to the old file, and returns whether this succeeded.
+  ///
+  /// The line is either `Line.mark` or an empty line. The mark tells other processes that the new file has all values
+  /// of the old file, and the empty line revokes the mark.
   private func leave(_ line: [UInt8]) -> Bool {
     guard let known, known.length > 0 else { return false }
-    // A full disk is no obstacle, since the new file frees space.
+    // On a full disk, the line can't be appended, but the rewrite continues, because it frees space.
     return (try? append(known.lacksNewline ? [UInt8(ascii: "\n")] + line : line)) != nil
   }
 
-  /// Repeats the changes that another program made to the old file while the new one was taking its place.
+  /// Repeats the changes that another program made to the old file while the new file took its place.
   private func takeOver(
     from old: Descriptor, beyond left: KnownPart, except changes: [PreferenceChange]
   ) throws(PreferenceError) {
@@ -210,10 +218,10 @@ extension PreferencesFile {
     try write(others.filter { other in !changes.contains { $0.key == other.key } })
   }
 
-  /// Repeats in the new file what another program, which ignores the lock, has just appended to the old one.
+  /// Appends to the new file the changes that another program has just appended to the old file, despite the lock.
   ///
   /// - Returns: True if the old file is unchanged since it was last read, so nothing had to be repeated.
-  /// - Throws: `.outdated` if the old file was changed in another way.
+  /// - Throws: `.outdated` if the old file was changed otherwise than by appending.
   private func repeatAppended(
     to old: Descriptor, in new: Descriptor, _ newKnown: inout KnownPart, except changes: [PreferenceChange]
   ) throws(SystemError) -> Bool {
@@ -232,7 +240,7 @@ extension PreferencesFile {
     newKnown.noteCompared()
   }
 
-  /// Returns the contents of a new file with the values of the table.
+  /// Returns the contents of a new file, with a line for each key of the table.
   static func compacted(_ table: ValueTable, startingWith start: [UInt8] = Line.header) -> [UInt8] {
     var bytes = start
     for change in table.allEntries { Line.append(CollectionOfOne(change), to: &bytes) }
@@ -243,7 +251,7 @@ extension PreferencesFile {
 
   /// Copies the file to `….damaged-<milliseconds>`, records the copy's path, and removes all but the last three copies.
   ///
-  /// The copy's number is above those of earlier copies, even if the clock was set back.
+  /// The copy's number is greater than the number of any earlier copy, even if the clock was set back.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -266,6 +274,6 @@ extension PreferencesFile {
     memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
-  /// Removes a file that isn't needed anymore, if possible; a file that remains does no harm.
+  /// Removes a file that isn't needed anymore, if possible; a file that can't be removed does no harm.
   private func discard(_ path: FilePath) { try? system.remove(path) }
 }

@@ -3,14 +3,17 @@ import Support
 struct WriteTerms: Sendable {
   var durability = Durability.written
   var lockWaitLimit = Turn.defaultLimit
-  /// A closure to call before the file's lock is taken, which returns a closure to call when the write is over.
+  /// A closure to call before a write takes the file's lock, which returns a closure to call after the write.
   var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
 extension PreferencesFile {
-  /// Sets the text of the key; with `known`, does so only if the key still has that value, and returns whether it does.
+  /// Sets the text of the key, or removes the key if `text` is nil.
   ///
-  /// With `erasing`, compacts the file afterward, which erases the former value.
+  /// With `erasing`, the write also compacts the file, which erases the former value.
+  ///
+  /// - Parameter known: The entry whose value the key must still have; nil to set the text in any case.
+  /// - Returns: False if the key no longer has the known value, so that nothing was set.
   @discardableResult
   func set(
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil,
@@ -20,7 +23,7 @@ extension PreferencesFile {
       var old = entry(forKey: key)
       var confirmation: SuspendingClock.Instant?
       if old?.text == text {
-        // An equal value needs no new line if the file certainly has it.
+        // If the file is known to have the equal value, no new line is needed.
         let start = SuspendingClock.now
         if try isConfirmed() { confirmation = start }
         old = entry(forKey: key)
@@ -47,7 +50,7 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // Equal values need no new line if the file certainly has them.
+        // If the file is known to have the equal values, they need no new line.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
         let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)
@@ -59,16 +62,18 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// After a long transaction, makes the thread pause before it takes the lock again.
+  /// After a long transaction, makes the thread pause before it takes the file's lock again.
   ///
-  /// Other processes poll the lock. If this thread took it again at once, they would never find it free.
+  /// Other processes poll the lock. Without the pause, they might never find the lock free.
   private func leaveRoom(since start: SuspendingClock.Instant) {
     let length = .now - start
     if length < .microseconds(100) { return }
     lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
   }
 
-  /// Erases former values if one has just been replaced or removed, or if an earlier attempt to erase one has failed.
+  /// Erases former values from the file by rewriting it, if there are any.
+  ///
+  /// There is a former value if `isReplaced` is true, or if an earlier attempt to erase one has failed.
   private func eraseFormerValues(after isReplaced: Bool) throws(PreferenceError) {
     if isReplaced { hasValueToErase = true }
     if hasValueToErase { try rewrite() }
@@ -89,7 +94,7 @@ extension PreferencesFile {
     if let pending { try finish(pending) }
   }
 
-  /// Runs `body` in the thread's turn and under the file's lock, and synchronizes the file if the terms say so.
+  /// Runs `body` with the `Turn` lock and the file's lock, and synchronizes the file if the terms demand this.
   @inline(__always) private func perform<Result>(
     _ terms: WriteTerms, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
@@ -107,7 +112,7 @@ extension PreferencesFile {
     return result
   }
 
-  /// Runs `body` in the calling thread's turn, and notifies listeners after the turn has ended.
+  /// Runs `body` while the calling thread holds the `Turn` lock, and notifies listeners after releasing the lock.
   func inTurn<Result>(
     within limit: Duration, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
@@ -140,7 +145,7 @@ extension PreferencesFile {
     for _ in 0..<1000 {
       let opened: Descriptor?
       do throws(PreferenceError) { opened = try openFile(making: true) } catch {
-        // What was put in the place of the file isn't a file of the store.
+        // The store must not use the file that is now at the path, so readers get the error.
         if error.isOfAnotherFile { noteFailure(error) }
         throw error
       }
@@ -152,7 +157,7 @@ extension PreferencesFile {
         if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
         return isReady = true
       }
-      // The path now leads to another file, or to none.
+      // The path now leads to another file, or to no file, so the loop tries again.
       unlock()
       leave()
     }
@@ -160,7 +165,7 @@ extension PreferencesFile {
   }
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
-    // After a wait that has timed out, the next writes wait for a shorter time.
+    // If the last wait has timed out, this wait is shorter, so that not every write is delayed by the full limit.
     var patience = Patience(limit: isBlocked ? min(limit, .milliseconds(50)) : limit)
     do throws(SystemError) {
       repeat { if try system.tryLock(descriptor.number) { return isBlocked = false } } while patience.wait()
@@ -172,17 +177,17 @@ extension PreferencesFile {
         + " lock is gone, or set a longer lockWaitLimit", path: name)
   }
 
-  /// Releases the lock, unless this process is a forked child, whose parent has the lock.
+  /// Releases the file's lock; does nothing in a forked child, since the lock belongs to the parent process.
   func unlock() { if let descriptor, !isForked { system.unlock(descriptor.number) } }
 
   /// Appends the changes as one line to the locked file, and then makes them in memory.
   ///
-  /// If it throws, the file and memory have the same values as before.
+  /// If the method throws, the values in the file and in memory are unchanged.
   func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
     if changes.isEmpty { return }
     try checkProcess()
     try makeReady()
-    // The buffer is moved out of the property, since changing it in place would be checked for exclusive access
+    // The buffer is moved out of the property to avoid a check for exclusive access at each change
     // (benchmark "Set an Int, written").
     var bytes = buffer
     buffer = []
@@ -202,9 +207,10 @@ extension PreferencesFile {
 
   /// Makes changes on a full disk by making the file shorter.
   ///
-  /// The file is compacted with the changes. If the compacted file has no room, either, the changes are made in place.
+  /// The file is compacted with the changes. If the disk has no space for the compacted file, the changes are made in
+  /// place.
   ///
-  /// - Returns: True if the changes were made; false if the file wouldn't be shorter, or if both ways failed.
+  /// - Returns: True if the changes were made; false if the file wouldn't become shorter, or if both attempts failed.
   private func makeShorter(by changes: [PreferenceChange]) -> Bool {
     guard let length = known?.length, table(after: changes).fileLength < length else { return false }
     do throws(PreferenceError) {
@@ -221,7 +227,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Makes changes in memory that the file already has, and notes those of which listeners are to be notified.
+  /// Makes changes in memory that the file already has, and records the actual changes for listeners.
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
@@ -229,13 +235,13 @@ extension PreferencesFile {
     }
   }
 
-  /// Notes a change that has been made in memory, of which listeners are to be notified.
+  /// Records a change in memory, so that listeners are notified when the thread releases the `Turn` lock.
   func note(_ change: PreferenceChange) {
     changedKeys.insert(change.key)
     if ownHub.hasRecordReaders { changedRecords.append(change) }
   }
 
-  /// Appends all of the bytes to the file, or none of them.
+  /// Appends all of the bytes to the file; if this fails, tries to remove the bytes that were written.
   func append(_ bytes: [UInt8]) throws(SystemError) {
     guard let descriptor, let length = known?.length else { throw SystemError("write", ESTALE) }
     do throws(SystemError) { try system.writeAll(bytes, to: descriptor.number) } catch {
@@ -253,9 +259,10 @@ extension PreferencesFile {
     if known?.length == 0 { try writeHeader() }
   }
 
-  /// Removes what a failed write has left at the end of the file.
+  /// Removes the bytes that a failed write has left at the end of the file.
   ///
-  /// If this fails, or a program that ignores the lock has appended something, the whole file is read again next time.
+  /// If they can't be removed, or a program that ignores the lock has appended bytes, the next access reads the whole
+  /// file again.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
       let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
@@ -270,22 +277,24 @@ extension PreferencesFile {
 
 // MARK: Synchronizing
 
-/// A synchronization that is made after the file's lock has been released, since it doesn't need the lock.
+/// A synchronization to make after the file's lock has been released.
+///
+/// Synchronizing doesn't need the lock, so other processes don't have to wait for it.
 private struct PendingSync: Sendable {
   let descriptor: Descriptor
-  /// The folder, if it has to be synchronized as well.
+  /// The folder, if its entry for the file has to be synchronized too; otherwise nil.
   let folder: FilePath?
 }
 
 extension PreferencesFile {
-  /// The synchronization that is still due, or nil if there is no file.
+  /// The synchronization that makes all changes so far survive a power failure; nil if there is no file.
   private var pendingSync: PendingSync? {
     descriptor.map { PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil) }
   }
 
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power failure.
   ///
-  /// A failed synchronization guarantees nothing, so all values are then written again.
+  /// After a failure, it is unknown which bytes have reached the disk, so all values are written again.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure: SystemError?
     do throws(SystemError) {

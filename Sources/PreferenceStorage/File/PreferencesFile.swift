@@ -1,18 +1,20 @@
 import Support
 import Synchronization
 
-/// A preferences file, opened once in this process and shared by all stores on its path: its values, and the part of
-/// the file that is known.
+/// A preferences file, opened once in this process and shared by all stores on its path.
+///
+/// The class holds the file's values in memory, and records which part of the file they reflect (`KnownPart`).
 ///
 /// `PreferencesFile+Writing.swift` has the steps of a write: wait for other threads, lock the file, compare it with
-/// memory, append, unlock. <doc:TheFile> lists the states in which a file can be, and what the store does in each.
+/// memory, append a line, unlock the file. <doc:TheFile> lists the states of a file, and what the store does in each
+/// state.
 ///
-/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the
-/// hub's turn, whose atomic `owner` is exchanged acquiring and stored releasing.
+/// `@unchecked Sendable`: Variables that any thread may read are atomic or have a lock. All other variables are guarded
+/// by the hub's `Turn` lock, whose atomic `owner` is exchanged acquiring and stored releasing.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// The size up to which the file is never compacted automatically: 256 KiB, unless a test sets another.
+  /// The size up to which the file is never compacted automatically, which is 256 KiB except in some tests.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
@@ -29,58 +31,64 @@ final class PreferencesFile: @unchecked Sendable {
     var lastLook: ContinuousClock.Instant?
   }
   let memory = Lock(Memory())
-  /// The hub of the process that opened the file: its turn, its listeners and its readers of errors.
+  /// The hub for the process that opened the file, with a lock for its threads, the listeners and the error readers.
   let ownHub: PreferenceHub
   private let watch = Lock<FileWatch?>(nil)
-  /// Whether changes by other processes are to be read as they happen, even without a listener.
+  /// Whether the store has to read changes by other processes as they happen, even without a listener.
   private let isToBeFollowed = Atomic(false)
-  /// Whether changes are read as they happen: the file is watched, and was read after the watch had begun.
+  /// Whether changes are read as they happen, because the file is watched and was read after the watch had started.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 
-  // MARK: State for the thread that has the turn
+  // MARK: State guarded by the `Turn` lock
 
   var location: FileLocation
-  /// The open file; nil before there is one, and after it was deleted or replaced.
+  /// The descriptor of the open file; nil before the file is opened, and after it was deleted or replaced.
   var descriptor: Descriptor?
   var identity = FileIdentity()
   /// The error that kept the file from being opened for writing, if it could be opened only for reading.
   var readOnly: SystemError?
   /// The part of the file that memory reflects; nil if the whole file has to be read.
   var known: KnownPart?
-  /// The damage in the file, which remains until a new file replaces it.
+  /// The damage in the file, which remains until the file is rewritten.
   var damage = PreferenceRecovery()
-  /// The length above which the next write repairs the file: 0 if there is damage, twice the length after a repair has
-  /// failed, and `.max` if there is no damage.
+  /// The file length above which the next write repairs the file.
+  ///
+  /// It is 0 if the file is damaged, twice the file's length after a failed repair, and `.max` if there is no damage.
   var repairThreshold = Int.max
-  /// Whether the file has a former value that should have been erased.
+  /// Whether the file still contains a former value that a caller has asked to erase.
   var hasValueToErase = false
   /// Whether the folder has to be synchronized so that the file's name survives a power failure.
   var folderNeedsSync = true
-  /// The length above which a compaction is tried again after it has failed.
+  /// The file length above which a failed compaction is tried again; 0 if no compaction has failed.
   var compactionThreshold = 0
-  /// The mode of a file that other users can write to; nil once the store has found that this is a preferences file and
-  /// has revoked their write access.
+  /// The permission bits of the file while other users can write to it; otherwise nil.
+  ///
+  /// The store revokes the write access of other users once it has found that the file is a preferences file.
   var unsafeMode: UInt32?
-  /// The keys whose last values this process has written, so that it can report if another program discards them.
+  /// The keys whose last values this process has written.
+  ///
+  /// If another program discards one of these values, the store reports the loss.
   var written: Set<String> = []
-  /// The values of the file that was at the path before there was none; another file may take its place.
+  /// The values of a file that was removed from the path, to compare with the next file at the path.
   var lastTable: ValueTable?
   /// Whether the previous file at the path was replaced by a compaction, which carried over all of its values.
   var wasCarriedOver = false
   /// The changed keys of which listeners haven't been notified yet.
   var changedKeys: Set<String> = []
-  /// The changes that the readers of each change haven't been passed yet.
+  /// The changes that haven't been passed to the readers of ``records()`` yet.
   var changedRecords: [PreferenceChange] = []
   /// Whether the last wait for the file's lock timed out, so that the next writes wait only briefly.
   var isBlocked = false
-  /// The time until which a thread leaves the lock to others, after a long transaction of its own.
+  /// The thread that ran the last long transaction, and the end of its pause, which lets other processes lock the file.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
   /// The longest time that a reader waits for other threads, or for the lock of a file that seems damaged.
   static let readingLimit = Duration.seconds(1)
-  /// The age of what readers get while the file isn't followed, and the longest time that they wait for other threads.
+  /// The maximum age of the values that a read returns while `isFollowed` is false.
+  ///
+  /// This is also the longest time that a read waits for other threads.
   private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -99,10 +107,10 @@ final class PreferencesFile: @unchecked Sendable {
   var name: String { path.description }
   /// Whether this process is a forked child of the process that opened the file.
   var isForked: Bool { forkCount != Fork.count }
-  /// The hub of the file; in a forked child, a new one without listeners.
+  /// The file's hub, or in a forked child, a new hub without listeners.
   var hub: PreferenceHub { isForked ? PreferenceHub() : ownHub }
 
-  /// Throws `.forked` in a forked child, since another thread of the parent may have been changing the state.
+  /// Throws `.forked` in a forked child, since a thread of the parent may have been changing the state at the fork.
   func checkProcess() throws(PreferenceError) {
     guard isForked else { return }
     throw PreferenceError(
@@ -117,7 +125,9 @@ final class PreferencesFile: @unchecked Sendable {
 extension PreferencesFile: TransactionValues {
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { (hub, key) }
 
-  /// Returns the text of the key's value, or nil if there is none; tries again to open a file that couldn't be opened.
+  /// Returns the JSON text of the key's value, or nil if the key has no value.
+  ///
+  /// If an earlier attempt to open the file has failed, this method tries to open the file again.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
     let (text, failure) = memory.withLock { memory in
@@ -134,7 +144,7 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// Returns the key and the text of its value, both as the file has them; nil if the key has no value.
+  /// Returns the key as the file spells it, with the text of its value; nil if the key has no value.
   func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
@@ -142,7 +152,7 @@ extension PreferencesFile: TransactionValues {
     return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
-  /// Tries again to open a file that couldn't be opened, at most ten times a second; returns whether it tried.
+  /// Tries again to open a file that couldn't be opened, at most ten times a second, and returns whether it has tried.
   private func openAgain() -> Bool {
     let isDue = memory.withLock { memory in
       guard memory.failure != nil else { return false }
@@ -151,7 +161,7 @@ extension PreferencesFile: TransactionValues {
       return true
     }
     guard isDue else { return false }
-    // If the file can't be opened again, `reload` notes the error.
+    // If the file still can't be opened, `reload` records the error for readers.
     try? reload()
     memory.withLock { $0.lastTry = .now }
     return true
@@ -161,31 +171,32 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// Returns the changes to all keys, or to one, from now on; the file is watched while there is a listener.
+  /// Returns future changes to all keys, or to one key, and watches the file while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return changes
   }
 
-  /// Returns each change from now on, in order; the file is watched while there is a reader.
+  /// Returns a stream of all future changes, in order, and watches the file while the stream has a reader.
   func records() -> AsyncStream<PreferenceChange> {
     let records = hub.records { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return records
   }
 
-  /// Brings memory up to date for a direct read of values, and follows the file from the second one on: a tool that
-  /// reads one value and exits needs no watch.
+  /// Brings memory up to date before values are read directly from the store.
+  ///
+  /// From the second read on, the file is watched. A tool that reads one value and exits needs no watch.
   func noteRead() {
     if isFollowed.load(ordering: .acquiring) || isForked { return }
     if wasRead.exchange(true, ordering: .relaxed) { return follow() }
     if isOutdated { _ = catchUp(within: PreferencesFile.followingLimit) }
   }
 
-  /// Reads other processes' changes as they happen, from now on, as long as this process has the file open.
+  /// Starts to read changes by other processes as they happen, until this process closes the file.
   ///
-  /// While the file can't be watched, or other threads keep their turn, each direct read tries again.
+  /// If the file can't be watched, or another thread holds the `Turn` lock for too long, each later read tries again.
   func follow() {
     if isFollowed.load(ordering: .acquiring) || isForked { return }
     isToBeFollowed.store(true, ordering: .relaxed)
@@ -195,19 +206,19 @@ extension PreferencesFile {
     if catchUp(within: PreferencesFile.followingLimit), isWatched { isFollowed.store(true, ordering: .releasing) }
   }
 
-  /// Whether the file was last read longer ago than a reader accepts.
+  /// Whether the values in memory are older than a reader accepts.
   private var isOutdated: Bool {
     memory.withLock(\.lastLook).map { .now - $0 > PreferencesFile.followingLimit } ?? true
   }
 
-  /// Whether the file has to be watched, because it is followed or has a listener.
+  /// Whether the file has to be watched, for a listener or for reads of current values.
   private var isWatchNeeded: Bool { isToBeFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
 
-  /// Starts to watch the file if this is necessary and it isn't watched yet.
+  /// Starts to watch the file if a watch is needed and there is none yet.
   private func keepWatching() {
     if isForked { return }
     let new = watch.withLock { watch -> FileWatch? in
-      // If the last listener has ended in the meantime, nothing would cancel a new watch.
+      // Without a remaining listener, nothing would cancel a new watch.
       guard watch == nil, isWatchNeeded else { return nil }
       watch = system.watch(path) { [weak self] in self?.catchUp(within: PreferencesFile.readingLimit) ?? true }
       return watch
@@ -220,7 +231,8 @@ extension PreferencesFile {
           "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
             + " every second", path: name, underlying: problem))
     }
-    // Changes from before the watch have no event. If another thread has the turn, the watch tries again in a second.
+    // The watch doesn't report changes from before its start, so they are read now. If another thread holds the `Turn`
+    // lock, the watch tries again within a second.
     _ = catchUp(within: .zero)
   }
 
@@ -234,7 +246,7 @@ extension PreferencesFile {
     ended?.cancel()
   }
 
-  /// Reads the changes that an event has announced; returns false if another thread has the turn.
+  /// Reads what other processes have changed, or returns false if the `Turn` lock isn't free within the limit.
   private func catchUp(within limit: Duration) -> Bool {
     var isNew = false
     do throws(PreferenceError) {
@@ -252,8 +264,9 @@ extension PreferencesFile {
     return true
   }
 
-  /// Makes readers throw the error if memory has no values, or if what is at the path can't be opened; returns true
-  /// unless they already get an error of its code.
+  /// Makes readers throw the error if memory has no values, or if there is no file at the path that can be opened.
+  ///
+  /// - Returns: False if readers already get an error with the same code; otherwise, true.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
     if descriptor == nil { removeAllFromMemory() }
@@ -268,7 +281,9 @@ extension PreferencesFile {
 // MARK: Opening
 
 extension PreferencesFile {
-  /// Returns the open file, created if `making` is true; nil if there is none, or a process just created or removed it.
+  /// Returns the open file, which is created if it is missing and `making` is true.
+  ///
+  /// - Returns: Nil if there is no file, or if another process has just created or removed it.
   func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(making: making, in: system) else { return nil }
@@ -315,7 +330,7 @@ extension PreferencesFile {
     (damage, repairThreshold, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), .max, 0, false)
   }
 
-  /// Revokes the right of other users to write to the file, which has proved to be a preferences file.
+  /// Revokes the write access of other users, after the store has found that the file is a preferences file.
   func keepOthersOut() throws(PreferenceError) {
     guard let descriptor, let mode = unsafeMode else { return }
     do throws(SystemError) {
@@ -342,7 +357,7 @@ extension PreferencesFile {
     do throws(SystemError) { return try body() } catch { throw translate(error, name) }
   }
 
-  /// Returns the identity and the size of the file at the path; nil if there is none.
+  /// Returns the identity and the size of the file at the path; nil if there is no file.
   func snapshot() throws(PreferenceError) -> FileStatus? {
     do throws(SystemError) { return try system.snapshot(atPath: location.path) } catch {
       if error.isMissing { return nil }

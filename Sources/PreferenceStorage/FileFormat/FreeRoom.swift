@@ -1,4 +1,4 @@
-/// The search for lines of a file that no longer count, so that others can take their place.
+/// The search for lines of a file with obsolete values, which new lines can overwrite.
 enum FreeRoom {
   private struct Entry {
     let range: Range<Int>
@@ -6,10 +6,10 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns a range of at least `count` bytes, of adjacent lines that may be overwritten; nil if there is none.
+  /// Returns the range of adjacent lines of at least `count` bytes that may be overwritten; nil if there is none.
   ///
-  /// A damaged line may not be overwritten, nor a line with the last value of a key. If the key is being removed, its
-  /// last value may be overwritten, unless an earlier line has another value of the key, which would count again.
+  /// Neither a damaged line nor a line with the last value of a key may be overwritten. As an exception, the last value
+  /// of a removed key may be overwritten if the key has no earlier value, which would become valid again.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {
     let lines = lines(of: file)
     var (last, uses): ([String: Int], [String: Int]) = ([:], [:])
@@ -26,7 +26,7 @@ enum FreeRoom {
     return nil
   }
 
-  /// Returns the lines after the first one.
+  /// Returns the complete lines of the file, without the first line, which is the header.
   private static func lines(of file: [UInt8]) -> [Entry] {
     var lines: [Entry] = []
     var changes: [PreferenceChange] = []

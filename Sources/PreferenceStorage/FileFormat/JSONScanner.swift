@@ -1,4 +1,4 @@
-/// A scanner that finds the bounds of JSON values, and refuses invalid text and nesting of more than 512 levels.
+/// A scanner that finds the bounds of JSON values, and rejects invalid text and nesting deeper than 512 levels.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0
@@ -12,7 +12,7 @@ struct JSONScanner {
   /// Returns whether the bytes are one JSON value, with or without whitespace around it.
   static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var scanner = JSONScanner(bytes)
-    // The depth begins at 1, because the file has the value within a line's object.
+    // The depth begins at 1, because each line of the file is an object that contains the value.
     return scanner.skipSpace() && scanner.skipValue(depth: 1) && scanner.skipSpace() && scanner.isAtEnd
   }
 
@@ -31,7 +31,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Skips a string and returns the bytes between its quotes; nil if there is no valid string.
+  /// Skips a string and returns the bytes between its quotes; nil if no valid string is at the position.
   private mutating func string() -> UnsafeBufferPointer<UInt8>? {
     guard take("\"") else { return nil }
     let start = position
@@ -49,7 +49,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Skips one value of any kind; returns false if there is none.
+  /// Skips one value of any kind; returns false if no valid value is at the position.
   mutating func skipValue(depth: Int = 0) -> Bool {
     guard position < bytes.count, depth < 512 else { return false }
     switch bytes[position] {
@@ -63,8 +63,9 @@ struct JSONScanner {
     }
   }
 
-  /// Skips an object, and calls `body` for each member, until it returns false, with the name without its quotes,
-  /// whether the name has escapes, and the value.
+  /// Skips an object, and calls `body` for each member until `body` returns false.
+  ///
+  /// The arguments of `body` are the name without its quotes, whether the name has escapes, and the value.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {

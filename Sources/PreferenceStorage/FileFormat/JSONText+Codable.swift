@@ -7,8 +7,8 @@
 extension JSONText {
   /// Creates the text of a value to set; nil if the value is nil.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded, or if it
-  ///   isn't nil but is encoded as `null`, which would be read as no value.
+  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if a
+  ///   value that isn't nil is encoded as `null`, which means that the key has no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     do { self = try JSONText(encoding: value) } catch {
@@ -24,7 +24,9 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
-  /// Creates the text of a value, `null` for nil; the most frequent types need no encoder.
+  /// Creates the text of a value, which is `null` for nil.
+  ///
+  /// Values of the most frequent types are written without an encoder.
   init<Value: Encodable>(encoding value: Value) throws {
     if let value = same(value, as: Int.self) {
       self.init(value.description)
@@ -35,19 +37,19 @@ extension JSONText {
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
     } else if let seconds = unwrapped(value, as: Date.self)?.timeIntervalSinceReferenceDate, seconds.isFinite {
-      // The text of a date always has a fraction or an exponent, so that an integer isn't read as a date.
+      // The text of a date always has a fraction or an exponent, so that a date can't be confused with an integer.
       self.init(seconds.description)
     } else if let text = textOfNaN(value) {
       self.init(string: text)
     } else {
       let encoder = JSONEncoder()
-      // Sorted keys give equal values equal texts, so that equal values needn't be written again.
+      // Sorted keys give equal values equal texts, so that a value that hasn't changed isn't written again.
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
       if isLikeStoredNil { self.init("{\"#" + string.dropFirst(2)) }
-      // Some of the encoder's output isn't JSON: it writes `NaN` for a `Decimal` that isn't a number.
+      // The encoder's output isn't always JSON: A `Decimal` that isn't a number is written as `NaN` without quotes.
       if !isJSON {
         throw PreferenceError(
           .invalidValue,
@@ -57,13 +59,15 @@ extension JSONText {
   }
 }
 
-/// Returns the value as the other type, if both types are the same, without the conformance lookup of `as?`.
+/// Returns the value if its static type is the given type; otherwise, nil.
+///
+/// Unlike `as?`, the function doesn't look up conformances at run time.
 @inline(__always)
 private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
 }
 
-/// Returns the value if it is of the other type, or an Optional of it that isn't nil; otherwise, nil.
+/// Returns the value if its static type is the given type or an Optional of the given type; otherwise, nil.
 @inline(__always)
 private func unwrapped<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   same(value, as: Same.self) ?? (same(value, as: Same?.self) ?? nil)
@@ -71,9 +75,9 @@ private func unwrapped<Value, Same>(_ value: Value, as type: Same.Type) -> Same?
 
 // MARK: NaN
 
-/// Returns the text of a NaN other than the usual one, with its bits: `NaN(7ff8000000000005)`; nil for other values.
+/// Returns the text of a NaN with an unusual bit pattern, such as `NaN(7ff8000000000005)`; nil for any other value.
 ///
-/// An encoder writes every NaN as `NaN`, so only a NaN that is a value by itself keeps its bits.
+/// A NaN within a larger value loses its bit pattern, because the encoder writes every NaN as `NaN`.
 private func textOfNaN<Value>(_ value: Value) -> String? {
   func text(_ bits: some BinaryInteger) -> String { "NaN(\(String(bits, radix: 16)))" }
   if let value = unwrapped(value, as: Double.self) {
@@ -84,7 +88,7 @@ private func textOfNaN<Value>(_ value: Value) -> String? {
 }
 
 extension JSONText {
-  /// Returns the NaN whose bits the text has; nil for any other text or type.
+  /// Returns the NaN with the bit pattern in the text; nil for any other text or type.
   private func exactNaN<Value>(_ type: Value.Type) -> Value? {
     guard string.hasPrefix("\"NaN("), string.hasSuffix(")\"") else { return nil }
     let bits = string.dropFirst(5).dropLast(2)
@@ -98,7 +102,10 @@ extension JSONText {
 // MARK: Decoding
 
 extension JSONText {
-  /// Returns the stored value; the error of a mismatch doesn't contain the value, which may be a secret.
+  /// Returns the value that the text encodes.
+  ///
+  /// - Throws: `.typeMismatch` if the text doesn't encode a value of the type. The error's own message doesn't contain
+  ///   the text, which may be a secret.
   func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
     do { return try decode(type) } catch {
       throw PreferenceError(
@@ -108,22 +115,22 @@ extension JSONText {
     }
   }
 
-  /// Returns the advice for a value that can't be read as a type.
+  /// Returns advice for the programmer about a value that can't be read as the type.
   private func remedy(for error: any Error, readingAs type: (some Decodable).Type, forKey key: String) -> String {
     if case DecodingError.keyNotFound(let member, _) = error {
       return "Make `\(member.stringValue)` Optional, or write init(from:) with decodeIfPresent"
     }
-    // A longer text is not tried, because the attempt would slow down every read.
+    // A longer text isn't decoded just for this advice, because that would slow down every failing read.
     if isString, string.utf8.count < 65_536, (try? decodeEncoded(type)) != nil {
       return "It has the value in encoded form: declare the key as formerly: .encoded(\(key.debugDescription))"
     }
     return "Read it as the type it was written as, or remove it"
   }
 
-  /// The error for a text whose kind of value doesn't fit the type.
+  /// The error for a text that can't be decoded because its kind of value, such as a string, doesn't fit the type.
   private struct KindMismatch: Error {}
 
-  /// The kind of the value, as the first byte of the text shows it.
+  /// The kind of the value for error messages, which depends only on the first byte of the text.
   private var kind: String {
     switch firstByte {
     case UInt8(ascii: "\""): "a string"
@@ -136,8 +143,8 @@ extension JSONText {
 
   /// Returns the value that the text encodes.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // These types need no decoder. Each bit cast is from a type to itself. None of the types is an `Optional<Value>`,
-    // since the runtime would look up that type at each call.
+    // Values of these types need no decoder. Each bit cast is from a type to itself. The code avoids `Optional<Value>`,
+    // a type that the runtime would look up at each call.
     if type == Int.self {
       if let value = Int(string) { return unsafeBitCast(value, to: type) }
     } else if type == Bool.self {
@@ -151,7 +158,7 @@ extension JSONText {
   }
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // The kind of the text is enough to refuse these types. A decoder would read all of a long text first.
+    // These types are refused by the kind of the text, because a decoder would first read all of a long text.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     if string == JSONText.storedNil {
@@ -163,7 +170,7 @@ extension JSONText {
     return try decodeAsIs(type)
   }
 
-  /// Decodes the text in the way of an encoder, without this library's own forms.
+  /// Decodes the text with a `JSONDecoder`, without regard to this library's special texts for nil and NaN.
   private func decodeAsIs<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -171,7 +178,7 @@ extension JSONText {
     return try decoder.decode(type, from: Data(string.utf8))
   }
 
-  /// The string that the text encodes; nil if the value isn't a string, or if one of its escapes is invalid.
+  /// The string that the text encodes; nil if the value isn't a string, or if the string has an invalid escape.
   private var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in
@@ -180,7 +187,9 @@ extension JSONText {
     }
   }
 
-  /// Returns the value that is encoded as JSON in a string, or as JSON or a property list in data.
+  /// Returns the value whose encoded form is the stored value.
+  ///
+  /// The encoded form is a string that contains JSON, or `Data` that contains JSON or a property list.
   func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let string = try decode(String.self)
     if let inner = JSONText(validating: string) { return try inner.decode(type) }

@@ -2,7 +2,7 @@ internal import Support
 
 /// The JSON text of one value, byte for byte as it is in the file.
 ///
-/// Texts of up to 15 bytes, which most preferences have, need no allocation.
+/// A text of up to 15 bytes, which most preferences have, needs no allocation.
 struct JSONText: Sendable {
   let string: String
 
@@ -21,13 +21,15 @@ struct JSONText: Sendable {
     self.string = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Creates a text without the whitespace around its parts; nil if the text isn't JSON.
+  /// Creates a JSON text without whitespace outside of its strings; nil if the given text isn't JSON.
   init?(validating text: String) {
     guard JSONText(text).isJSON else { return nil }
     self = JSONText(text).compacted
   }
 
-  /// Creates the text of a value to set, or nil if `json` is nil or `null`; throws `.invalidValue` if it isn't JSON.
+  /// Creates the text of a value to set; nil if `json` is nil or `null`.
+  ///
+  /// - Throws: `.invalidValue` if `json` isn't valid JSON.
   init?(json: String?, forKey key: String) throws(PreferenceError) {
     guard let json else { return nil }
     guard let text = JSONText(validating: json) else {
@@ -42,9 +44,11 @@ struct JSONText: Sendable {
   }
 
   static let null = JSONText("null")
-  /// The text of a nil that is stored, because the default isn't nil.
+  /// The text that stores nil for a key whose default isn't nil.
   static let storedNil = ##"{"#nil":null}"##
-  /// Whether the text is that of a stored nil, or of a value that is encoded like one and has another `#` before it.
+  /// Whether the text is `storedNil`, or looks like it with more than one `#`.
+  ///
+  /// If a program's own value is encoded as the text of `storedNil`, an additional `#` tells the two apart.
   var isLikeStoredNil: Bool {
     guard string.utf8.starts(with: "{\"#".utf8), string.hasSuffix(##"#nil":null}"##) else { return false }
     return string.utf8.dropFirst(2).prefix { $0 == UInt8(ascii: "#") }.count == string.utf8.count - 12
@@ -61,7 +65,7 @@ struct JSONText: Sendable {
     return string.withUTF8(body)
   }
 
-  /// The text without whitespace outside of strings, so that it fits in one line.
+  /// The text without whitespace outside of strings, which makes it fit on one line.
   var compacted: JSONText {
     var compacted: [UInt8] = []
     withBytes { bytes in
@@ -78,14 +82,14 @@ struct JSONText: Sendable {
     return JSONText(String(decoding: compacted, as: UTF8.self))
   }
 
-  /// Returns the members of a JSON object, as changes; nil if the bytes aren't a JSON object.
+  /// Returns the members of a JSON object as changes, with a nil text for `null`; nil if the bytes aren't an object.
   static func members(of bytes: UnsafeBufferPointer<UInt8>) -> [PreferenceChange]? {
     var changes: [PreferenceChange] = []
     guard Line.readObject(bytes, into: &changes) else { return nil }
     return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
   }
 
-  /// Returns a JSON object with one line for each key.
+  /// Returns the text of a JSON object that has one line for each key.
   static func object(_ members: [PreferenceChange]) -> String {
     if members.isEmpty { return "{}\n" }
     var bytes: [UInt8] = []
@@ -101,7 +105,9 @@ struct JSONText: Sendable {
 }
 
 extension JSONText: Equatable {
-  /// Returns whether the texts have equal bytes; two spellings of `é` are equal strings, but different texts.
+  /// Returns whether the texts have equal bytes.
+  ///
+  /// Two Unicode spellings of `é` are equal strings in Swift, but different JSON texts.
   static func == (one: JSONText, other: JSONText) -> Bool {
     // Comparing the bytes one by one would take several times as long (benchmark "Set an Int, written").
     one.withBytes { these in
@@ -110,14 +116,14 @@ extension JSONText: Equatable {
   }
 }
 
-/// The functions on JSON texts that other modules use.
+/// A namespace for the functions on JSON texts that other modules of this package use.
 package enum PreferenceText {
-  /// Returns the text that a store keeps for the value; nil if the value can't be encoded.
+  /// Returns the JSON text that a store keeps for the value; nil if the value can't be encoded.
   package static func text(of value: some Encodable) -> String? {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// Returns the text of a value to set; nil if the key is to be removed, because the value and the default are nil.
+  /// Returns the text of a value to set; nil if the value and the default are nil, and the store should remove the key.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
   package static func text<Value: Encodable>(
@@ -135,7 +141,9 @@ package enum PreferenceText {
     do { return try JSONText(text).decode(String.self) } catch { return nil }
   }
 
-  /// Returns the members of a JSON object, the last of each name, with nil for `null`; nil if the text isn't an object.
+  /// Returns the members of a JSON object, with a nil value for `null`; nil if the text isn't a JSON object.
+  ///
+  /// If several members have the same name, the last of them counts.
   package static func members(of text: String) -> [String: String?]? {
     JSONText(text).withBytes(JSONText.members).map { members in
       Dictionary(members.map { ($0.key, $0.json) }) { _, last in last }
@@ -143,7 +151,7 @@ package enum PreferenceText {
   }
 }
 
-/// JSON strings, in which only `"`, `\` and control characters are escaped.
+/// A namespace for writing and reading JSON strings, in which only `"`, `\` and control characters are escaped.
 enum JSONString {
   static func append(_ string: String, to bytes: inout [UInt8]) {
     if needsEscapes(string) { return bytes.append(contentsOf: string.jsonQuoted.utf8) }
@@ -158,7 +166,7 @@ enum JSONString {
 
   /// Returns the bytes as a string; nil if they aren't UTF-8.
   static func string(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
-    // ASCII skips the standard library's costly validation (benchmark "Open a store of 100,000 keys").
+    // For ASCII, the standard library's costly validation isn't needed (benchmark "Open a store of 100,000 keys").
     bytes.reduce(0, |) < 0x80 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
   }
 }

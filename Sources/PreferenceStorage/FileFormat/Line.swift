@@ -1,26 +1,28 @@
-/// One line of the file: the checksum in eight hexadecimal digits, a space, a JSON object, a newline.
+/// A namespace for writing and reading the lines of a preferences file.
+///
+/// A line consists of a checksum in eight hexadecimal digits, a space, a JSON object, and a newline.
 enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
-  /// The line without changes that ends a replaced file, to tell readers that the new file has all of its values.
+  /// The line with an empty object at the end of a replaced file, which tells readers that the new file is complete.
   static let mark: [UInt8] = {
     var bytes: [UInt8] = []
     append([], to: &bytes)
     return bytes
   }()
 
-  /// The line without changes with which a file begins that was rewritten in place.
+  /// The line with an empty object that follows the header if a file was rewritten in place.
   static let markOfRewriting: [UInt8] = {
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + Array("{ }".utf8)
     seal(&bytes, from: 0)
     return bytes
   }()
 
-  /// Returns a line without changes, whose white space represents a random number.
+  /// Returns a line with an empty object, whose white space represents a random number.
   ///
-  /// A file that is rewritten in place ends with such a line. So another process notices the rewriting by the different
-  /// end of the file, even if its length is the same as before.
+  /// A file that is rewritten in place ends with this line. The random number makes the end of the file different, so
+  /// that another process notices the rewriting even if the length of the file is unchanged.
   static func uniqueMark() -> [UInt8] {
     let digits = UInt64.random(in: .min ... .max)
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
@@ -30,7 +32,7 @@ enum Line {
     return bytes
   }
 
-  /// Appends one line with all of the changes.
+  /// Appends to the bytes one line that contains all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 9))
@@ -64,15 +66,15 @@ enum Line {
     case blank
     /// A JSON object with a valid checksum.
     case checked
-    /// A JSON object without a checksum, as a person writes it.
+    /// A JSON object without a checksum, most likely written by a person.
     case byHand
-    /// A JSON object whose checksum is wrong, as it is after a person has edited the line.
+    /// A JSON object whose checksum is wrong, most likely because a person has edited the line.
     case edited
     /// A damaged line, without a JSON object.
     case damaged
   }
 
-  /// Reads a line without its newline into `changes`, which are empty afterward if the line is blank or damaged.
+  /// Reads a line without its newline, and stores its changes in `changes`, which is empty for a blank or damaged line.
   static func read(_ line: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Kind {
     changes.removeAll(keepingCapacity: true)
     var line = line
@@ -87,7 +89,7 @@ enum Line {
     return readObject(line, into: &changes) ? .byHand : .damaged
   }
 
-  /// Returns the checksum that the first eight bytes state.
+  /// Returns the checksum in the first eight bytes of the line; nil if they aren't hexadecimal digits.
   static func statedChecksum(of line: UnsafeBufferPointer<UInt8>) -> UInt32? {
     var checksum: UInt32 = 0
     for index in 0..<8 {
@@ -97,11 +99,12 @@ enum Line {
     return checksum
   }
 
-  /// Returns the offset in a damaged line of a record that was appended to it; nil if there is none.
+  /// Returns the offset in a damaged line at which a whole record starts; nil if there is none.
   ///
-  /// An edit in place or by hand can leave a last line without a newline. The record is found at the end by its
-  /// checksum (only the last eight possible beginnings are tried, so a malicious line takes linear time), or after an
-  /// object.
+  /// An edit in place or by hand can leave a last line without a newline, and the next record is appended to that line.
+  /// The search first looks for a record with a valid checksum at the end of the line. It tries only the last eight
+  /// possible beginnings, so that a malicious line takes linear time. If there is no such record, the record starts
+  /// after the JSON object at the beginning of the line.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -116,7 +119,9 @@ enum Line {
     return scanner.skipMembers { _, _, _ in true } && !scanner.isAtEnd ? start + scanner.position : nil
   }
 
-  /// Reads a JSON object, on any number of lines; returns false with empty `changes` if the bytes aren't one.
+  /// Appends the members of a JSON object, on any number of lines, to `changes`.
+  ///
+  /// - Returns: False, with empty `changes`, if the bytes aren't a JSON object.
   static func readObject(_ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Bool {
     var scanner = JSONScanner(bytes)
     let isWhole = scanner.skipMembers { name, hasEscapes, value in
@@ -133,7 +138,7 @@ enum Line {
 // MARK: Checksum
 
 extension Line {
-  /// Eight tables of 256 entries; table k has the effect of each byte on the checksum if k more bytes follow.
+  /// Eight tables of 256 entries, in which table k has each byte's effect on the checksum if k more bytes follow.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -148,9 +153,11 @@ extension Line {
     return tables
   }()
 
-  /// Returns the CRC-32 of zlib, PNG and Ethernet, eight bytes at a time; `start` is the checksum of the bytes before.
+  /// Returns the CRC-32 checksum that zlib, PNG and Ethernet use, computed eight bytes at a time.
   ///
   /// "Slicing-by-8" by Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
+  ///
+  /// - Parameter start: The checksum of the bytes that precede `bytes`.
   static func checksum(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
     tables.withUnsafeBufferPointer { table in
       var crc = ~start
@@ -170,7 +177,7 @@ extension Line {
   }
 }
 
-/// The values of hexadecimal digits.
+/// A namespace for the conversion of hexadecimal digits to numbers.
 enum Hexadecimal {
   static func value(of digit: UInt8) -> UInt32? {
     switch digit {
@@ -184,24 +191,26 @@ enum Hexadecimal {
 
 // MARK: The known part of a file
 
-/// The beginning of a file that memory reflects, up to the end of a line.
+/// The beginning of a file whose lines are reflected in memory, up to the end of a line.
 ///
-/// The end of the part tells whether the rest is still the same, since a store that changes the file appends to it, or
-/// ends it with a line that is unlike any other. So the end includes all that this process has appended since it last
-/// compared the end with the file.
+/// To find out whether the file has changed, a store compares only the end of this part with the file. This is enough,
+/// because a store that changes the file either appends to it or ends it with a unique line. The end includes all bytes
+/// that this process has appended since its last comparison.
 struct KnownPart: Sendable, Equatable {
-  /// The length of a beginning of the file, and the checksum of its bytes.
+  /// A number of bytes at the beginning of the file, and their checksum.
   struct Beginning: Sendable, Equatable {
     var length = 0
     var checksum: UInt32 = 0
   }
 
   private var all = Beginning()
-  /// The bytes before the end of the part, which starts at least 64 KiB before the part's last byte; at first, none.
+  /// The bytes that precede the compared end of the part; none at first.
+  ///
+  /// The end has at least 64 KiB, or is the whole part if the part is shorter.
   private(set) var endStart = Beginning()
-  /// The next `endStart`, 64 to 128 KiB before the part's last byte.
+  /// The value of `endStart` after the next comparison, usually 64 to 128 KiB before the last byte of the part.
   private var nextEndStart = Beginning()
-  /// The `endStart` after the next one, less than 64 KiB before the part's last byte.
+  /// The next value of `nextEndStart`, less than 64 KiB before the last byte of the part.
   private var lastEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false
@@ -210,10 +219,10 @@ struct KnownPart: Sendable, Equatable {
 
   var length: Int { all.length }
 
-  /// Whether the part is so short that a comparison of its end compares all of it.
+  /// Whether the part is so short that a comparison of its end includes the whole part.
   var isShort: Bool { endStart.length == 0 }
 
-  /// Extends the part by the bytes of the lines that follow.
+  /// Extends the part by the bytes of the lines that follow it.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let last = bytes.last else { return }
     lacksNewline = last != UInt8(ascii: "\n")
@@ -227,10 +236,10 @@ struct KnownPart: Sendable, Equatable {
     }
   }
 
-  /// Notes that the file was found to have this part.
+  /// Records that a comparison has just shown that the file begins with this part.
   mutating func noteCompared() { endStart = nextEndStart }
 
-  /// Returns whether the bytes from `endStart` on begin with the end of this part.
+  /// Returns whether the bytes, read from the file at the offset `endStart.length`, begin with the end of this part.
   func endsLike(_ bytes: [UInt8]) -> Bool {
     let count = length - endStart.length
     return count <= bytes.count

@@ -1,12 +1,12 @@
-/// A parser that reads the lines of a preferences file into a table and records the damage, without a system call.
+/// A parser that reads the bytes of a preferences file into a table and records the damage, without system calls.
 struct LineParser {
   private(set) var table = ValueTable()
-  /// The changes of the lines, in order, if the parser was created for the lines after a known part.
+  /// The changes in the lines, in order; empty unless the parser was created for the lines after a known part.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
   private(set) var lineCount = 0
   private(set) var known: KnownPart
-  /// Whether every line has a valid checksum and a newline, as this library writes them.
+  /// Whether every line has a valid checksum and a newline, like the lines that this library writes.
   private(set) var isAllChecked = true
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
@@ -14,20 +14,20 @@ struct LineParser {
   /// Creates a parser for a whole file, or for the lines after a known part of it.
   init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
-  /// Returns all changes of the lines, in order.
+  /// Returns all changes in the lines, in order.
   static func changes(in lines: ArraySlice<UInt8>) -> [PreferenceChange] {
     var parser = LineParser(after: KnownPart())
     lines.withUnsafeBufferPointer { _ = parser.parseLines($0) }
     return parser.changes
   }
 
-  /// The state of the beginning of a file, by which its format is recognized.
+  /// The state of a file's first line, which identifies the format.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
     case laterVersion(String)
   }
 
-  /// Reads a whole file into the table, if it has this format, and returns the state of its header.
+  /// Reads a whole file into the table, if the file has this format, and returns the state of its header.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { file in
       if file.isEmpty { return .empty }
@@ -38,7 +38,7 @@ struct LineParser {
       let start = LineParser.lineEnd(in: bytes, from: 0) + 1
       let first = Line.header.dropLast()
       if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
-        // Reserving for an estimated number of keys avoids reallocations while the table grows.
+        // Space for an estimated number of keys avoids reallocations while the table grows.
         table.reserveCapacity(min(bytes.count / 32, 1 << 20))
         known.append(UnsafeBufferPointer(rebasing: bytes[..<start]))
         lineCount = 1
@@ -53,7 +53,7 @@ struct LineParser {
       let version = LineParser.version(in: bytes)
       if let version, version.isChecked { return .laterVersion(version.number) }
       let header = parseHeadless(bytes)
-      // A damaged digit isn't another version: a line of this format shows that the file has this format.
+      // The version digit may be damaged. If a line of the file has this format, the file isn't of a later version.
       if header == .foreign, let version { return .laterVersion(version.number) }
       return header
     }
@@ -61,8 +61,8 @@ struct LineParser {
 
   /// Reads a file without a valid first line.
   ///
-  /// It is a preferences file if another line has a valid checksum, if one bit of the first line is wrong, or if all
-  /// lines are JSON objects: a person may have written them.
+  /// The file counts as a preferences file if another line has a valid checksum, if only one bit of the first line is
+  /// wrong, or if all lines are JSON objects, which a person may have written.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || LineParser.isOneBitOff(bytes) || damage.isEmpty && !table.isEmpty {
@@ -121,19 +121,20 @@ struct LineParser {
     bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Returns whether the file is an incomplete first line, or only zeros, as a power failure can leave a new file.
+  /// Returns whether the file is an incomplete first line or only zeros, which a power failure can leave in a new file.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }
 
-  /// Returns whether the file begins like one of this format, but for a single bit.
+  /// Returns whether the file begins with the header of this format, except for a single wrong bit.
   private static func isOneBitOff(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let differences = zip(Line.header, bytes).map { ($0 ^ $1).nonzeroBitCount }
     return differences.count == Line.header.count && differences.reduce(0, +) == 1
   }
 
-  /// Returns the version in a well-formed first line, such as `#preferences 2 253eff8f`, and whether the line ends with
-  /// the right checksum, as in every version after 1.
+  /// Returns the version in a valid first line, such as `#preferences 2 253eff8f`, and whether its checksum is right.
+  ///
+  /// In every version after 1, the first line ends with a checksum of the text before it.
   ///
   /// - Returns: Nil for version 1 and for any other line.
   private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> (number: String, isChecked: Bool)? {

@@ -1,11 +1,13 @@
 import Support
 
-/// An open file, closed with the last reference to it, except in a forked child, which may have closed it already.
+/// An open file, which is closed when the last reference to this object is released.
+///
+/// A forked child doesn't close the file, because the child may have closed the descriptor already.
 final class Descriptor: Sendable {
   let number: Int32
   private let system: FileSystem
   private let forkCount = Fork.count
-  /// The lock under which the file is synchronized; writers don't take it.
+  /// The lock that a thread holds while it synchronizes the file; threads that write to the file don't take it.
   private let syncTurn = Lock(())
   private let failure = Lock<SystemError?>(nil)
 
@@ -13,13 +15,13 @@ final class Descriptor: Sendable {
 
   deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// The error of a synchronization that failed; all values have to be written again then.
+  /// The error of a failed synchronization, after which all values have to be written again; nil if none has failed.
   var syncFailure: SystemError? { failure.withLock(\.self) }
 
-  /// Synchronizes the file and perhaps its folder, for one thread at a time, and never again once that has failed.
+  /// Synchronizes the file and optionally its folder, for one thread at a time.
   ///
-  /// The system reports lost data to the first caller only, so a later success proves nothing: neither that of another
-  /// thread, nor the next one of this thread.
+  /// After a failure, the file isn't synchronized again, and each later call throws the recorded error. The system
+  /// reports lost data only to the first caller, so a later success proves nothing, in this thread or in another.
   func synchronize(withFolder folder: FilePath? = nil) throws(SystemError) {
     syncTurn.withLock { _ in
       if syncFailure != nil { return }
@@ -33,7 +35,7 @@ final class Descriptor: Sendable {
 
   /// Synchronizes a file that is being rewritten in place, even if an earlier synchronization has failed.
   ///
-  /// A success then proves only that what was written since the failure is safe.
+  /// After a failure, a success proves only that the bytes written since the failure are safe.
   func synchronizeRewriting() throws(SystemError) {
     do throws(SystemError) {
       try syncTurn.withLock { _ throws(SystemError) in try system.synchronize(number) }
@@ -43,13 +45,13 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// Forgets a failure, after the whole file was written again and synchronized.
+  /// Clears a recorded failure, after the whole file was written again and synchronized.
   func noteRewritten() { failure.withLock { $0 = nil } }
 
   /// Returns all bytes of the file.
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }
 
-  /// Returns the bytes from one offset to another, or up to the end of the file if that comes first.
+  /// Returns the bytes from one offset to another, or up to the end of the file if the file is shorter.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
     guard end - start < 1 << 32 else { throw SystemError("read", EFBIG) }
     var bytes = [UInt8](repeating: 0, count: max(0, end - start))

@@ -4,12 +4,12 @@
   internal import Foundation
 #endif
 
-/// A path as the system treats it: bytes, which may not be text.
+/// A path in the form that the system uses, as bytes that need not be valid text.
 ///
-/// Two spellings of `é` are two names on Linux, but equal strings in Swift. So paths are compared, split and joined as
-/// bytes.
+/// Two spellings of `é` are two names on Linux, but equal strings in Swift. For this reason, paths are compared, split
+/// and joined as bytes.
 package struct FilePath: Sendable, Hashable {
-  /// The bytes and the zero byte with which the system expects a path to end.
+  /// The bytes of the path, followed by the zero byte that system calls expect at its end.
   private let terminated: [UInt8]
 
   package init(bytes: some Sequence<UInt8>) { terminated = bytes + [0] }
@@ -19,7 +19,7 @@ package struct FilePath: Sendable, Hashable {
   package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
   package var isAbsolute: Bool { terminated.first == FilePath.slash }
-  /// Whether the path can be passed to the system: it isn't empty, and contains no zero byte, which would end it early.
+  /// Whether the path isn't empty and contains no zero byte, which would end the path early in a system call.
   package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
 
   /// The part before the last slash, or `.` if there is no slash.
@@ -41,10 +41,10 @@ package struct FilePath: Sendable, Hashable {
     return ancestors.reversed()
   }
 
-  /// The names between the slashes.
+  /// The names of the folders on the path and of the file, without slashes.
   var names: [FilePath] { bytes.split(separator: FilePath.slash).map { FilePath(bytes: $0) } }
 
-  /// Returns the path of a name in this folder, or an absolute path as it is.
+  /// Returns the given path as a path in this folder, or unchanged if it is absolute.
   package func appending(_ path: FilePath) -> FilePath {
     if path.isAbsolute { return path }
     return FilePath(bytes: bytes + (bytes.last == FilePath.slash ? [] : [FilePath.slash]) + path.bytes)
@@ -69,7 +69,9 @@ extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension FilePath {
-  /// Creates the path of a file URL, byte for byte; throws `.unreadable` for any other URL.
+  /// Creates the path of a file URL, byte for byte.
+  ///
+  /// - Throws: `.unreadable` for any other URL.
   init(_ url: URL) throws(PreferenceError) {
     let notAFile = PreferenceError(
       .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)

@@ -18,18 +18,23 @@ package struct FileStatus: Sendable, Equatable {
   package var kind = Kind.other
   /// The permission bits.
   package var mode: UInt32 = 0
-  /// The user ID and the group ID of the owner.
+  /// The user ID of the owner.
   package var user: UInt32 = 0
+  /// The group ID of the file.
   package var group: UInt32 = 0
   /// The number of hard links to the file.
   package var links = 1
 
   package init() {}
 
-  /// Whether the owner is unknown: a container doesn't know the users outside of it, not even the superuser.
+  /// Whether the owner has the ID of an unknown user.
+  ///
+  /// In a Linux container, all users from outside of the container have this ID, even the superuser.
   var isOwnerUnknown: Bool { user == 65_534 }
 
-  /// Returns whether the owner is known and is neither this user nor the superuser; always false for the superuser.
+  /// Returns whether the owner is known and is neither the given user nor the superuser.
+  ///
+  /// The result is always false if the given user is the superuser.
   func isForeign(to user: UInt32) -> Bool { self.user != user && self.user != 0 && user != 0 && !isOwnerUnknown }
 
   init(_ status: stat) {

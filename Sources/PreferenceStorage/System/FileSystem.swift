@@ -3,7 +3,8 @@ internal import Support
 /// The system calls that a preferences file needs.
 ///
 /// An interrupted call is repeated. A call may write or read less than requested. No descriptor is 0, 1 or 2, the
-/// numbers of the standard streams, even if these are closed. A test's subclass makes calls fail, or simulates a disk.
+/// numbers of the standard streams, even if these streams are closed. In tests, subclasses make calls fail or simulate
+/// a disk.
 ///
 /// `@unchecked Sendable`: the class has no state; the compiler can't check a class that isn't final.
 package class FileSystem: @unchecked Sendable {
@@ -11,7 +12,8 @@ package class FileSystem: @unchecked Sendable {
 
   package func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     _ = FileSystem.writesWithoutSignal
-    // Opening doesn't take over a terminal, wait for a FIFO's other end, or follow a link that was just put there.
+    // With these flags, the call doesn't take over a terminal, wait for the other end of a FIFO, or follow a symbolic
+    // link that has just been put at the path.
     let common = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
     switch access {
     case .reading: return try openDescriptor(path, common | O_RDONLY)
@@ -36,14 +38,16 @@ package class FileSystem: @unchecked Sendable {
     try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes at an offset of a file that is open for overwriting; on Linux, `pwrite` would append to any other file.
+  /// Writes bytes at an offset in a file that is open for overwriting.
+  ///
+  /// If the file were open for appending, `pwrite` would ignore the offset on Linux, and append the bytes.
   package func overwrite(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
   ) throws(SystemError) -> Int {
     try retrying("write") { pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) }
   }
 
-  /// Truncates the file, or extends it with a hole.
+  /// Truncates the file to the length, or extends a shorter file with a hole.
   package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
   }
@@ -52,7 +56,9 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("fchmod") { fchmod(file, mode_t(mode)) }
   }
 
-  /// Takes the lock, and returns whether it was free; the lock ends when the file is closed or the process ends.
+  /// Takes the file's lock if it is free, and returns whether it was free.
+  ///
+  /// The system releases the lock when the file is closed or the process ends.
   package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     do {
       _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }
@@ -69,11 +75,11 @@ package class FileSystem: @unchecked Sendable {
     _ = flock(file, LOCK_UN)
   }
 
-  /// Returns when the bytes and the length of the file would survive a power failure.
+  /// Waits until the bytes and the length of the file would survive a power failure.
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
-      // On Apple platforms, `fsync` leaves the data in the disk's cache. It is only used if the file system doesn't
-      // support `F_FULLFSYNC`. Any other error is thrown, because `fsync` would hide it.
+      // On Apple platforms, `fsync` leaves the data in the disk's cache, so it is used only if the file system doesn't
+      // support `F_FULLFSYNC`. Any other error is thrown, because a successful `fsync` would hide it.
       do throws(SystemError) {
         _ = try retrying("F_FULLFSYNC") { fcntl(file, F_FULLFSYNC) }
       } catch {
@@ -85,7 +91,7 @@ package class FileSystem: @unchecked Sendable {
     #endif
   }
 
-  /// Returns when the names of the files in the folder would survive a power failure.
+  /// Waits until the names of the files in the folder would survive a power failure.
   package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     defer { _ = systemClose(folder) }
@@ -124,7 +130,7 @@ package class FileSystem: @unchecked Sendable {
   package func makeFolder(_ path: FilePath) throws(SystemError) {
     _ = try retrying("mkdir") { path.withCString { mkdir($0, 0o700) } }
     if user != 0 { return }
-    // The owner is set by descriptor, so that a link that was put there in the meantime isn't followed.
+    // The owner is set through a descriptor, since a symbolic link may have taken the path of the folder by now.
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
     handOver(folder, in: path.folder)
     _ = systemClose(folder)
@@ -152,7 +158,7 @@ package class FileSystem: @unchecked Sendable {
     }
   }
 
-  /// Returns the path without symbolic links, `.` and `..`.
+  /// Returns the absolute form of the path, without symbolic links, `.` and `..`.
   package func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
     guard let resolved = path.withCString({ realpath($0, nil) }) else { throw SystemError("realpath", errno) }
     defer { free(resolved) }
@@ -174,7 +180,7 @@ package class FileSystem: @unchecked Sendable {
     return FileStatus(status)
   }
 
-  /// Returns the identity and the size of the file at the path, and may omit the rest.
+  /// Returns the identity and the size of the file at the path; the other values of the status may be missing.
   ///
   /// Linux is asked only for the inode and the size. After a plain `stat`, the kernel records the next write's time to
   /// the nanosecond, which makes that write 50% slower (benchmark "Set an Int, written").
@@ -182,7 +188,8 @@ package class FileSystem: @unchecked Sendable {
     #if os(Linux)
       if let statx {
         let (noFollow, inodeAndSize): (Int32, UInt32) = (0x100, 0x300)
-        // `struct statx` has 256 bytes: the inode at 32, the size at 40, the device's two numbers at 136 and 140.
+        // `struct statx` has 256 bytes, with the inode at offset 32, the size at 40, and the two device numbers at 136
+        // and 140.
         return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) in
           let answer = buffer.baseAddress!
           _ = try retrying("statx") { path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, answer) } }
@@ -203,9 +210,12 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: Watching
 
-  /// Calls the handler after each change, replacement or removal of the file, and a second after it returned false.
+  /// Returns a watch that calls the handler after each change, replacement or removal of the file.
   ///
-  /// A watch that can't be set up, or whose folder is removed, is retried every second. Nil if no file can be watched.
+  /// If the handler returns false, the watch calls it again about a second later. A watch that can't be set up, or
+  /// whose folder is removed, is retried every second.
+  ///
+  /// - Returns: Nil if files can't be watched at all.
   package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
     FileWatch(path, onEvent: onEvent)
   }
@@ -227,10 +237,10 @@ package class FileSystem: @unchecked Sendable {
 
   /// Makes a write beyond the process's limit on the length of files (`ulimit -f`) fail, instead of ending the process.
   ///
-  /// The system sends SIGXFSZ before the write fails. Its default action ends the process, so it is handled by a
-  /// function that does nothing, which programs that the process starts don't inherit. If the program ignores or
-  /// handles the signal itself, this changes nothing. Checking the limit, or blocking the signal, would slow every
-  /// write by a tenth, and the limit may be lowered between the check and the write.
+  /// The system sends the signal SIGXFSZ before the write fails, and the default action of the signal ends the process.
+  /// This property installs a handler that does nothing, which programs started by the process don't inherit. If the
+  /// program already ignores or handles the signal, its choice is kept. Blocking the signal or checking the limit would
+  /// slow every write by a tenth. The limit may also be lowered between a check and the write.
   private static let writesWithoutSignal: Void = {
     var former = sigaction()
     _ = sigaction(SIGXFSZ, nil, &former)
@@ -239,8 +249,9 @@ package class FileSystem: @unchecked Sendable {
 }
 
 extension FileSystem {
-  /// Writes all of the bytes, in as many calls as necessary: at the end of an open file, or over its bytes at an
-  /// offset.
+  /// Writes all of the bytes, in as many calls as necessary.
+  ///
+  /// - Parameter offset: The offset of the bytes to overwrite; nil to append to the file.
   package func writeAll(_ bytes: [UInt8], to file: Int32, at offset: Int? = nil) throws(SystemError) {
     var start = 0
     while start < bytes.count {
@@ -249,7 +260,7 @@ extension FileSystem {
         guard let offset else { return try append(rest, to: file) }
         return try overwrite(rest, at: offset + start, in: file)
       }
-      // Repeating a call that writes nothing might never end.
+      // A call that writes nothing might never succeed, so it isn't repeated.
       guard count > 0 else { throw SystemError("write", EFBIG) }
       start += count
     }
@@ -268,7 +279,7 @@ extension FileSystem {
     try ifPresent { () throws(SystemError) in try status(atPath: path) }
   }
 
-  /// Makes the folder's owner the owner of a file that the superuser has created in it, if possible.
+  /// Gives a file that the superuser has just created to the owner of the file's folder, if possible.
   private func handOver(_ file: Int32, in folder: FilePath) {
     guard user == 0 else { return }
     do throws(SystemError) {
@@ -289,7 +300,7 @@ package enum FileAccess: Sendable {
 
 // MARK: Calls
 
-/// Opens the file with a descriptor above 2, since the program may print to 1 and 2 even after these are closed.
+/// Opens the file with a descriptor above 2, since a program may print to descriptors 1 and 2 even after closing them.
 package func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
   try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
 }
@@ -301,7 +312,7 @@ func aboveStandardStreams(_ descriptor: Int32) throws(SystemError) -> Int32 {
   return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
 }
 
-// `FileSystem` has methods with the names of these functions, which hide the functions.
+// These functions call the C functions `open`, `close` and `rename`, which methods of `FileSystem` hide by their names.
 private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
   open(path, flags, mode)
 }
@@ -310,7 +321,7 @@ private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<
   #if canImport(Darwin)
     return renamex_np(one, other, UInt32(RENAME_SWAP))
   #else
-    // The C library's module map lacks `renameat2` and `RENAME_EXCHANGE`, which is 2.
+    // The C library's module map lacks `renameat2` and the constant `RENAME_EXCHANGE`, whose value is 2.
     typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
     if let call = dlsym(nil, "renameat2") {
       return unsafeBitCast(call, to: Call.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
@@ -322,7 +333,7 @@ private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<
 private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
 #if os(Linux)
-  /// The call `statx`, which the C library's module map lacks, and so may the C library.
+  /// The C function `statx`, which the C library's module map lacks; nil if the C library itself lacks the function.
   private let statx = dlsym(nil, "statx").map { unsafeBitCast($0, to: ExtendedStatusCall.self) }
   private typealias ExtendedStatusCall =
     @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32

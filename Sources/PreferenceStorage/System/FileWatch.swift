@@ -3,12 +3,13 @@ import Support
 
 /// A watch on a file, which lasts until it is canceled.
 ///
-/// The handler is called after each event that may concern the file, and once a second if the file's status differs
-/// from the last one. The events come from ``FolderEvents``, which each system implements differently.
+/// The handler is called after each event that may concern the file. Once a second, the handler is also called if the
+/// file's status has changed since the last call. The events come from ``FolderEvents``, which each operating system
+/// implements differently.
 package final class FileWatch: Sendable {
   private struct State: Sendable {
     var problem: SystemError?
-    /// The status of the file when the handler was last called; nil before that, and if the handler returned false.
+    /// The status of the file when the handler was last called; nil before any call, or after a false result.
     var seen: FileStatus?
     /// Whether a call of the handler is already scheduled.
     var isDue = false
@@ -23,17 +24,19 @@ package final class FileWatch: Sendable {
 
   init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
     (self.path, self.onEvent) = (path, onEvent)
-    // In a forked child, Dispatch doesn't work, nor does `Mutex`, which mistakes the child's thread for the parent's.
+    // In a forked child, Dispatch doesn't work. Nor does `Mutex`, which mistakes the child's thread for the parent's.
     if Fork.count > 0 { note(SystemError("fork", EPERM)) } else { FolderEvents.shared.add(self) }
   }
 
-  /// The reason that the file can't be watched now; nil if there is none.
+  /// The reason why the file can't be watched now; nil if there is no problem.
   var problem: SystemError? { state.withLock(\.problem) }
 
-  /// Notes why the file can't be watched; a missing folder isn't a problem, since there is nothing to watch yet.
+  /// Records why the file can't be watched; nil if there is no problem.
+  ///
+  /// A missing folder isn't a problem, since there is nothing to watch yet.
   func note(_ problem: SystemError?) { state.withLock { $0.problem = problem?.isMissing == true ? nil : problem } }
 
-  /// Ends the watch; the handler may still be running, but isn't called again.
+  /// Ends the watch; a call of the handler may still be running, but the handler isn't called again.
   func cancel() {
     state.withLock { $0.isCanceled = true }
     if Fork.count == 0 { FolderEvents.shared.remove(self) }
@@ -48,7 +51,7 @@ package final class FileWatch: Sendable {
     if isFirst { queue.async { self.callHandler() } }
   }
 
-  /// Schedules a call of the handler if the file's status differs from the last one.
+  /// Schedules a call of the handler if the file's status has changed since the last call.
   func lookAgain() {
     let status = look()
     if state.withLock({ $0.seen != status }) { deliver() }

@@ -2,11 +2,13 @@
   internal import Dispatch
   import Support
 
-  /// The inotify events of the folders of all watched files: a watch on a file itself would end with the file.
+  /// The inotify events for all watched files, which come from watches on the folders of the files.
   ///
-  /// All files of the process share one descriptor and one thread, from the first watch to the last. Once a second, the
-  /// thread looks for changes without an event, as when a folder doesn't exist or was replaced, a folder above was
-  /// moved, or the system has no descriptors or watches left.
+  /// A watch on a file itself would end when the file is deleted or replaced. All watched files of the process share
+  /// one descriptor and one thread, which exist while there is a watch.
+  ///
+  /// Once a second, the thread looks for changes that had no event. Events are missing if a folder doesn't exist or was
+  /// replaced, if one of its ancestors was moved, or if the system has no free descriptors or watches.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
@@ -25,7 +27,7 @@
 
     private static let events = UInt32(
       IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
-    // The module map of the C library lacks this constant, `IN_ONLYDIR`.
+    // This is `IN_ONLYDIR`, a constant that the module map of the C library lacks.
     private static let onlyFolders: UInt32 = 0x0100_0000
 
     private let state = Lock(State())
@@ -41,7 +43,9 @@
       if isFirst { queue.async { self.run() } }
     }
 
-    /// Ends the watch on the file; the thread ends within a second of the end of the last watch.
+    /// Ends the watch on the file.
+    ///
+    /// When no watch remains, the thread ends within a second.
     func remove(_ file: FileWatch) {
       state.withLock { state in
         unwatch(state.entries.removeValue(forKey: ObjectIdentifier(file))?.folder, in: state)
@@ -87,14 +91,14 @@
           if isTick { nextTick = .now + .seconds(1) }
           let count = notices < 0 ? 0 : read(notices, buffer.baseAddress, buffer.count)
           handle(FolderEvents.parse(UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])), isTick: isTick)
-          // During the pause, events accumulate. Otherwise a program that writes continuously would wake this thread
-          // with each write (benchmark "Set an Int, written").
+          // During the pause, events accumulate. Without the pause, a program that writes continuously would wake this
+          // thread with each write (benchmark "Set an Int, written").
           if count > 0 { sleep(microseconds: 10_000) }
         }
       }
     }
 
-    /// Returns the inotify descriptor; closes it and returns nil once the last watch has ended.
+    /// Returns the inotify descriptor; if no watch remains, closes the descriptor and returns nil.
     private func noticesToWaitFor() -> Int32? {
       state.withLock { state in
         if !state.entries.isEmpty { return state.notices }
@@ -104,7 +108,7 @@
       }
     }
 
-    /// Calls the handlers of files that the events concern and, once a second, of files whose status has changed.
+    /// Calls the handlers of the files that have an event and, once a second, of the files whose status has changed.
     private func handle(_ events: [Event], isTick: Bool) {
       let (due, others) = state.withLock { state in
         let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
@@ -112,7 +116,8 @@
         for entry in state.entries.values {
           let own = events.filter { $0.folder == entry.folder }
           let isGone = own.contains { $0.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 }
-          // Another folder may be at the path now. For the same folder, the system returns the same watch descriptor.
+          // Another folder may be at the path now. For an unchanged folder, the system returns the existing watch
+          // descriptor.
           if isTick || isGone { follow(entry.file, in: &state) }
           if isGone || isOverflow || own.contains(where: { $0.name == entry.file.path.name }) {
             due.append(entry.file)

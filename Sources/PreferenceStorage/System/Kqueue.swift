@@ -5,12 +5,12 @@
 
   /// The kqueue events of all watched files and of their folders.
   ///
-  /// A kqueue watches an open file, not a name. A folder has an event when another file takes a name in it. So after
-  /// each event, and once a second, both paths are looked up, and what is there now is watched.
+  /// A kqueue watches an open file, not a name. When another file takes the name, only the folder has an event. After
+  /// each event, and once a second, both paths are looked up again, and a new folder or file at a path is watched.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
-      /// The event sources of the folder and of the file, each only if it exists.
+      /// The event sources of the folder and the file, by path; a missing folder or file has no source.
       var sources: [FilePath: FileSource] = [:]
     }
 
@@ -19,7 +19,9 @@
       var timer: TimerSource?
     }
 
-    /// `@unchecked Sendable`: any thread may use a source, although its type doesn't declare this.
+    /// An event source of Dispatch.
+    ///
+    /// `@unchecked Sendable`: Any thread may use a source, although the types of Dispatch sources aren't `Sendable`.
     private struct Source<Base>: @unchecked Sendable {
       let source: Base
       /// The identity of the watched folder or file; nil for the timer.
@@ -64,7 +66,7 @@
       return TimerSource(source: timer)
     }
 
-    /// Watches the folder and then the file; in this order, a later rename or replacement of the file is noticed.
+    /// Watches the folder first and then the file, so that a rename or replacement of the file in between is noticed.
     private func follow(_ file: FileWatch) {
       for part in [file.path.folder, file.path] {
         do throws(SystemError) {
@@ -99,7 +101,8 @@
         file.deliver()
       }
       source.setEventHandler(handler: handle)
-      // Dispatch registers the source some time after the activation; what happens before that isn't an event.
+      // Dispatch registers the source some time after its activation. Changes before the registration have no event, so
+      // the handler is also called at the registration.
       source.setRegistrationHandler(handler: handle)
       source.setCancelHandler { withExtendedLifetime(descriptor) {} }
       source.activate()

@@ -10,7 +10,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   package init(_ call: String, _ number: Int32) { (self.call, self.number) = (call, number) }
 
   package var description: String {
-    // The result is Optional in some C libraries.
+    // The result of `strerror` is Optional in some C libraries.
     let message: UnsafeMutablePointer<CChar>? = strerror(number)
     return "\(call): " + (message.map { String(cString: $0) + " (error \(number))" } ?? "error \(number)")
   }
@@ -32,7 +32,9 @@ extension PreferenceError {
     return PreferenceError(error.isFull ? .noSpace : .unwritable, reason, path: path, underlying: error)
   }
 
-  /// Returns the store's error for a system call that failed during a compaction or a repair, which loses no change.
+  /// Returns the store's error for a system call that failed during a compaction or a repair.
+  ///
+  /// A failed compaction or repair loses no change.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     let reason =
       error.number == ESTALE
@@ -63,12 +65,12 @@ extension SystemError {
   var isTaken: Bool { number == EEXIST }
   /// Whether the disk, the quota or the process's file-size limit is exhausted.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
-  /// Whether no other file can take the place of a file: it is mounted by itself, or its folder may not be written.
+  /// Whether a file can't be replaced, because it is a mount point of its own or its folder may not be written.
   var isOfFixedFile: Bool { number == EBUSY || isRefusal }
   /// Whether access was denied, perhaps only for writing.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
-  /// The error of a rewriting during which another program has changed the file.
+  /// The error that ends a rewrite of the file if another program has changed the file in the meantime.
   static var outdated: SystemError { SystemError("read", ESTALE) }
   static var cycle: SystemError { SystemError("readlink", ELOOP) }
 }

@@ -29,11 +29,13 @@ func sleep(microseconds: UInt32) {
 
 /// A wait with a time limit, for a lock that can only be polled.
 ///
-/// A waiting thread tries the lock repeatedly: at first without a pause, since most turns are short, and later about
-/// every millisecond. The pauses are random, so that all waiting threads have the same chance.
+/// A waiting thread tries the lock repeatedly: at first without a pause, since most locks are held only briefly, and
+/// later about every millisecond. The pauses are random, so that all waiting threads have an equal chance.
 struct Patience {
   let limit: Duration
-  /// The end of the wait, which starts at the first call of `wait()`; the time of sleep of the machine doesn't count.
+  /// The time at which the wait ends; nil before the first call of `wait()`.
+  ///
+  /// The clock stops while the machine sleeps.
   var end: SuspendingClock.Instant?
   var tries = 0
 
@@ -53,21 +55,27 @@ struct Patience {
   }
 }
 
-/// A lock with a time limit for waiting, which knows its owner, so that a write within a transaction can't deadlock.
+/// A lock between the threads of this process, with a time limit for waiting.
+///
+/// The lock knows which thread holds it. A write within a transaction of its own thread throws an error instead of
+/// causing a deadlock.
 final class Turn: Sendable {
-  /// The owner's thread, or 0; exchanged acquiring and stored releasing, so that an owner sees earlier owners' work.
+  /// The thread that holds the lock (`currentThread`), or 0.
+  ///
+  /// It is exchanged acquiring and stored releasing, so that a thread with the lock sees what earlier owners have
+  /// written.
   private let owner = Atomic<UInt>(0)
   /// The path of the file, for error messages; nil for other stores.
   private let path: String?
 
   init(of path: String?) { self.path = path }
 
-  /// The longest time that a thread waits for its turn, unless a store has another limit.
+  /// The longest time that a thread waits for the lock, unless a store has another limit.
   static let defaultLimit = Duration.seconds(5)
 
-  /// Takes the turn, and waits for other threads no longer than the limit.
+  /// Takes the lock, and waits for other threads no longer than the limit.
   ///
-  /// - Throws: `.nestedTransaction` if the calling thread has it already; `.busy` if the limit is reached.
+  /// - Throws: `.nestedTransaction` if the calling thread already holds the lock; `.busy` if the limit is reached.
   func take(within limit: Duration) throws(PreferenceError) {
     let thread = currentThread
     var patience = Patience(limit: limit)
@@ -96,8 +104,9 @@ final class Turn: Sendable {
 
 /// The detection of forks, after which a child must not use the state of its parent.
 ///
-/// A store of the parent throws `.forked` in the child, since another thread may have been changing its state. The
-/// child first closes the descriptors of locked files, which would otherwise stay locked for as long as the child runs.
+/// A store of the parent throws `.forked` in the child, since a thread of the parent may have been changing the state
+/// of the store. The child first closes the descriptors of locked files. Otherwise, the files would stay locked for as
+/// long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
@@ -115,7 +124,9 @@ enum Fork {
     #endif
   }()
 
-  /// The number of forks that led to this process since the first access; takes one atomic load, and no system call.
+  /// The number of forks, counted from the first access to this property, that led to this process.
+  ///
+  /// An access takes one atomic load and no system call.
   static var count: Int {
     registration
     return counter.load(ordering: .relaxed)
@@ -128,9 +139,11 @@ enum Fork {
     where lockedFiles.slots[index].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged { return }
   }
 
-  /// The descriptors that hold locks, which a child can read without locking; any beyond the capacity aren't closed.
+  /// The descriptors of locked files, which a forked child can read without taking a lock.
   ///
-  /// `@unchecked Sendable`: the pointer never changes, and it points to atomics.
+  /// If more files are locked than the capacity allows, a child doesn't close the excess descriptors.
+  ///
+  /// `@unchecked Sendable`: The pointer never changes, and it points to atomics.
   private final class LockedFiles: @unchecked Sendable {
     static let capacity = 64
     let slots = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: capacity)
@@ -139,12 +152,12 @@ enum Fork {
   }
 }
 
-/// An object of which each process has its own; a forked child doesn't use that of its parent.
+/// A holder of one object per process, so that a forked child doesn't use the object of its parent.
 struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object
     let forkCount = Fork.count
-    /// The entry of a child that this entry's process has forked.
+    /// The next entry, which belongs to a forked child of the process that has created this entry.
     let next = AtomicLazyReference<Entry>()
 
     init(_ object: Object) { self.object = object }
@@ -152,7 +165,7 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
   private let first = AtomicLazyReference<Entry>()
 
-  /// Returns the object of this process, which the first call creates.
+  /// Returns the object of this process, which the first call in the process creates.
   func object(_ make: () -> Object) -> Object {
     var entry = first.load() ?? first.storeIfNil(Entry(make()))
     while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }
