@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `.ci/run` sets the variable, so that the same build treats warnings as errors and is tested.
+// `.ci/run` sets this variable, so that the build that it tests treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -16,13 +16,13 @@ let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook
 let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 
-/// Each example, the library with the code that is tested, and whether the program itself is tested.
+/// The name of each example, its library with the testable code (if any), and whether the example has a test target.
 let examples: [(name: String, library: String?, isTested: Bool)] = [
   ("Habits", "HabitsCore", true), ("CustomSpell", "CustomSpells", true), ("GettingStarted", nil, false),
   ("LaunchTour", nil, true), ("Editor", "EditorCore", true),
 ]
 
-/// The settings of an app's module in Xcode: all code belongs to the main actor, unless its declaration says otherwise.
+/// The settings of an app module in Xcode, in which code belongs to the main actor by default.
 let appSettings = settings + [.defaultIsolation(MainActor.self)]
 let appModels: [Target] = [
   .target(name: "AppModels", dependencies: [spellbook], swiftSettings: appSettings),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CI sets the variable, so that the build that it tests also treats warnings as errors.
+// CI sets this variable, so that the build that it tests treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -20,7 +20,7 @@ let nio: [Target.Dependency] = [
   .product(name: "NIOSSL", package: "swift-nio-ssl"),
 ]
 
-// A separate package, so that the other examples don't get its dependencies.
+// This example is a package of its own, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Fleet",
   platforms: [.macOS(.v15)],

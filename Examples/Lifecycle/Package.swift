@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CI sets the variable, so that the build that it tests also treats warnings as errors.
+// CI sets this variable, so that the build that it tests treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -18,7 +18,7 @@ let memoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: 
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let testMetrics = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 
-// A separate package, so that the other examples don't get its dependencies.
+// This example is a package of its own, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Lifecycle",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -35,8 +35,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "LaunchLifecycle", dependencies: [launching, lifecycle, logging], swiftSettings: settings),
-    // LaunchLogging and LaunchMetrics pass the events of a launch to swift-log and swift-metrics; StepTimes measures
-    // the steps for both.
+    // LaunchLogging passes the events of a launch to swift-log, and LaunchMetrics passes them to swift-metrics. Both
+    // modules measure the steps with StepTimes.
     .target(name: "LaunchLogging", dependencies: ["StepTimes", launching, logging], swiftSettings: settings),
     .target(name: "LaunchMetrics", dependencies: ["StepTimes", launching, metrics], swiftSettings: settings),
     .target(name: "StepTimes", dependencies: [launching], swiftSettings: settings),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CI sets the variable, so that the build that it tests also treats warnings as errors.
+// CI sets this variable, so that the build that it tests treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -16,7 +16,7 @@ let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 let parser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
-// A separate package, so that the other examples don't get its dependencies.
+// This example is a package of its own, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Notes",
   platforms: [.macOS(.v15)],

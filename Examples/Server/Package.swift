@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CI sets the variable, so that the build that it tests also treats warnings as errors.
+// CI sets this variable, so that the build that it tests treats warnings as errors.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -32,7 +32,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let memoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 
-// A separate package, so that the other examples don't get its dependencies.
+// This example is a package of its own, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Server",
   platforms: [.macOS(.v15)],

@@ -12,21 +12,22 @@
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///
-/// A read before the assignment uses the registered initializer. If nothing is registered, an Optional property reads
-/// nil, and can still be assigned.
+/// A read before the assignment uses the initializer that is registered for the property's type. If nothing is
+/// registered, a property of an Optional type reads nil, and can still be assigned.
 ///
-/// *When*: Declaring the property takes one allocation. An assignment takes one atomic exchange, and a read one atomic
-/// load.
+/// *Cost*: Declaring the property takes one allocation. An assignment takes one atomic exchange, and a read takes one
+/// atomic load.
 ///
 /// *Threads*: Any number of threads may read and assign at once. One assignment succeeds, and every reader sees its
 /// complete value.
 ///
-/// *Traps*: A second assignment stops the program, and so does a read before the first if nothing is registered. The
-/// message has the property's name. `$property.assign` throws ``FinalError`` instead, and `$property.value` is nil.
+/// *Traps*: A second assignment stops the program. A read before the first assignment also stops it if nothing is
+/// registered and the type isn't Optional. The message has the property's name. To avoid a stop, call
+/// `$property.assign`, which throws ``FinalError``, and read `$property.value`, which is nil until there is a value.
 ///
-/// Copies of a struct are assigned independently with `=`. In a class with a checked `Sendable` conformance, use a
-/// constant, which has the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper
-/// isn't `Codable`: leave the property out of the coding keys of a `Codable` type.
+/// Assigning a struct's property with `=` doesn't affect copies of the struct. In a class with a checked `Sendable`
+/// conformance, declare a constant instead, `let id = Final<Int>()`, and call `try id.assign(7)`. The wrapper isn't
+/// `Codable`: leave the property out of the coding keys of a `Codable` type.
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
@@ -42,7 +43,7 @@
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column)).replaced(with: value)
   }
 
-  /// The value of a property of a class or an actor.
+  /// The property's value, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
@@ -56,7 +57,7 @@
     set { container[keyPath: path].assignOrStop(newValue, in: container) }
   }
 
-  /// The value of a property of a struct, or of a local variable.
+  /// The property's value, in a struct or for a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
@@ -65,7 +66,7 @@
     set { assignApart(newValue) }
   }
 
-  /// The projection `$property` in a class or an actor, which knows the enclosing object.
+  /// The projection `$property` in a class or an actor, with the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -73,13 +74,13 @@
     Projection(final: container[keyPath: path], container: container)
   }
 
-  /// The projection `$property` in a struct, which has no enclosing object.
+  /// The projection `$property` in a struct or for a local variable, without an enclosing object.
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 
-  /// The value of a constant; the same as ``wrappedValue``, for reading.
+  /// The value, for a constant such as `let id = Final<Int>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Returns the value before the first assignment; never inlined, so that other reads don't pay for it.
+  /// Makes the value for a read before the first assignment (never inlined, to keep the common read small).
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
       if error.code != .notRegistered { error.stop(at: storage.place, canResolve: false) }
@@ -91,7 +92,7 @@
     }
   }
 
-  /// Assigns the value, or stops the program if there is one already.
+  /// Assigns the value, or stops the program with the message of a ``FinalError``.
   @usableFromInline func assignOrStop(_ value: Value, in container: AnyObject?) {
     do throws(FinalError) { try assign(value, in: container) } catch {
       trap(error.description, at: storage.place)
@@ -111,36 +112,37 @@
       code: code, property: name(in: container), typeName: TypeName.of(Value.self), check: check(in: container))
   }
 
-  /// Returns the expression to suggest in a message, such as `$name.hasValue`; if the property's name isn't known, the
-  /// text has a placeholder for it, and the form for a constant.
+  /// Returns the expression that an error message suggests, such as `$name.hasValue`.
+  ///
+  /// If the property's name isn't known, the text has the placeholder `$property` and the form for a constant.
   private func check(in container: AnyObject?) -> String {
     storage.point(in: container).step().propertyName.map { "$\($0).hasValue" }
       ?? "$property.hasValue (of a constant, constant.hasValue)"
   }
 
-  /// Assigns the value of a struct's property independently of the struct's copies.
+  /// Assigns the property of one struct, without changing copies of that struct.
   @usableFromInline mutating func assignApart(_ value: Value) {
     if storage.hasValue { return assignOrStop(value, in: nil) }
     storage = storage.replaced(with: value)
   }
 
-  /// Returns `Container.property`, or the place of the declaration if the name isn't known.
+  /// Returns `Container.property`, or the file and line of the declaration if the name isn't known.
   private func name(in container: AnyObject?) -> String {
     storage.point(in: container).step().property
       ?? "The @Final property declared at \(storage.identity.place)"
   }
 }
 
-// `@unchecked Sendable`: the storage's atomic `gate` guards the value, which only the thread that begins the gate
-// writes, and others read only after the gate is ready.
+// `@unchecked Sendable`: an atomic creation state in the storage guards the value. Only the thread that has changed the
+// state to busy writes the value. Other threads read the value only after the state is ready.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property, by which reflection finds its name.
+  /// The identity by which reflection finds the property's name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and the place of the declaration.
+  /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Final") }
-  /// A registration of the value's type, which a property needs if it is read before it is assigned.
+  /// An unknown need, because only a property that is read before its assignment needs a registration.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
@@ -152,8 +154,8 @@ extension Final {
 
   /// Assigns the value of a constant.
   ///
-  /// - Throws: ``FinalError`` if there already is a value, which stays, or if the property's registered initializer
-  ///   assigns it.
+  /// - Throws: ``FinalError`` if the constant already has a value, which it keeps, or if the registered initializer
+  ///   that makes its value calls this method.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -167,15 +169,16 @@ extension Final {
 
     /// The value, or nil until there is one.
     ///
-    /// Reading this doesn't use a registration.
+    /// Reading this property doesn't run a registered initializer.
     public var value: Value? { final.storage.value }
 
     /// Assigns the value.
     ///
-    /// In a struct, this assigns the value of every copy that shares the storage. Assigning with `=` affects one copy.
+    /// Copies of a struct share their storage until a copy is assigned with `=`. This method assigns the value of every
+    /// copy that shares the storage.
     ///
-    /// - Throws: ``FinalError`` if there already is a value, which stays, or if the property's registered initializer
-    ///   assigns it.
+    /// - Throws: ``FinalError`` if the property already has a value, which it keeps, or if the registered initializer
+    ///   that makes its value calls this method.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 }
@@ -189,15 +192,15 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
 
-    /// The property already has a value, which stays.
+    /// The property already has a value, which it keeps.
     public static let alreadyAssigned = Code(description: "alreadyAssigned")
-    /// The property's registered initializer assigns the property, instead of returning the value.
+    /// The registered initializer that makes the property's value assigns the property instead of returning the value.
     public static let beingMade = Code(description: "beingMade")
   }
 
   /// The reason that the assignment failed.
   public let code: Code
-  /// `Container.property`, or the place of the declaration if the name isn't known.
+  /// `Container.property`, or the file and line of the declaration if the name isn't known.
   public let property: String
   fileprivate let typeName: String
   fileprivate let check: String

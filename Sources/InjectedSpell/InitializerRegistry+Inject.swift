@@ -1,37 +1,39 @@
 public import SpellRegistry
 
 extension InitializerRegistry {
-  /// Fills all of an object's `@Injected` properties at once, or none.
+  /// Fills all of an object's `@Injected` properties together, or none of them.
   ///
   /// All values are created first, from this registry and in one resolution, so that the properties share values of
-  /// scope `.graph`. The values are stored only when all of them exist. Then the hooks are called, and
-  /// ``/SpellRegistry/PostInjectable/postInject()`` if the object has it. A property that has a value keeps it, and an
-  /// Optional with nothing registered stays nil. Properties that ask at every read or hold their value weakly aren't
-  /// filled.
+  /// scope `.graph`. The values are stored only when all of them exist. After that, the hooks are called and, if the
+  /// object has the method, ``/SpellRegistry/PostInjectable/postInject()``.
+  ///
+  /// A property that has a value keeps it, and an Optional with nothing registered stays nil. Properties that ask the
+  /// registry at every read or hold their value weakly aren't filled.
   ///
   /// Reflection finds the properties in about a microsecond each. It reads them, so no other task may be using the
-  /// object. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// object. For a `Sendable` object, such as a main-actor object, name the properties.
   ///
-  /// - Throws: The error of the first property that can't be filled; nothing is changed then. `.noInjectableProperties`
-  ///   if reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
+  /// - Throws: The error of the first property whose value can't be created, in which case no property changes.
+  ///   `.noInjectableProperties` if reflection shows no `@Injected` property, because the class has none, has a custom
+  ///   mirror, or was built without reflection metadata.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     try inject(properties.map(\.wrapper), into: object)
   }
 
-  /// Fills an actor's `@Injected` properties on the actor itself, as `inject(into:)` does for other objects.
+  /// Fills all of an actor's `@Injected` properties together, or none of them, on the actor itself.
   public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
     try inject(into: object as AnyObject)
   }
 
-  /// Fills the given properties of an object, as `inject(into:)` fills all of them.
+  /// Fills the given `@Injected` properties of an object together, or none of them.
   ///
   /// ```swift
   /// try registry.inject(into: screen, \.$tracker, \.$clock)
   /// ```
   ///
-  /// The compiler checks that the caller has the isolation of the properties.
+  /// The compiler checks that the caller runs in the isolation of the properties, for example on the main actor.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
   public func inject<Object: AnyObject>(
@@ -40,8 +42,7 @@ extension InitializerRegistry {
     try inject(InjectableProperties.of(object, at: [property] + others), into: object)
   }
 
-  /// Always throws, because this method doesn't know the isolation of a `Sendable` object, and another task may be
-  /// using it.
+  /// Always throws, because another task may be using a `Sendable` object, whose isolation isn't known to this method.
   ///
   /// - Throws: An error of code `.wrongIsolation`.
   @available(*, deprecated, message: "name the properties: inject(into: object, \\.$property)")
@@ -84,15 +85,17 @@ extension InjectionError {
 protocol InjectableProperty: NamedProperty {
   /// Returns the property's own name, or nil if reflection doesn't show it.
   func name(in container: AnyObject) -> String?
-  /// Creates the value; returns a function that stores it and, in turn, returns a function that calls the hooks.
+  /// Creates the value, and returns a function that stores it; returns nil if the property needs no value.
+  ///
+  /// The returned function returns another function, which calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
-  /// Injects a service if it fits the property's type; returns whether it fits.
+  /// Injects a service if its type fits the property, and returns whether it fits.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
 
-/// The projection of a property whose type is known only at run time.
+/// The projection `$property` of an `@Injected` property whose type is known only at run time.
 private protocol InjectableProjection {
   var property: any InjectableProperty { get }
 }
@@ -125,7 +128,7 @@ extension Injected: InjectableProperty {
     return true
   }
 
-  /// Returns whether the property already has this same object as its value.
+  /// Returns whether the service is an object that the property already has as its value.
   private func holds(_ service: any Sendable) -> Bool {
     let value: Value? = if case .weak(let weak) = policy { weak.value?.value() } else { storage.value }
     guard let value, type(of: service as Any) is any AnyObject.Type else { return false }
@@ -135,12 +138,12 @@ extension Injected: InjectableProperty {
 }
 
 enum InjectableProperties {
-  /// Returns the `@Injected` properties of an object, those of its superclasses first.
+  /// Returns an object's `@Injected` properties, with the properties of superclasses first.
   static func of(_ object: AnyObject) -> [(name: String, wrapper: any InjectableProperty)] {
     WrappedProperties.of(object, as: (any InjectableProperty).self) { $0 is any InjectableProperty.Type }
   }
 
-  /// Returns the properties whose projections have these key paths.
+  /// Returns the `@Injected` properties whose projections are at the given key paths.
   static func of<Object: AnyObject>(_ object: Object, at paths: [PartialKeyPath<Object>]) -> [any InjectableProperty] {
     paths.map { path in
       if let projection = object[keyPath: path] as? any InjectableProjection { return projection.property }

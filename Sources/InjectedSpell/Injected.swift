@@ -1,6 +1,6 @@
 @_exported public import SpellRegistry
 
-/// A property whose value the registry provides when it is first read.
+/// A property that gets its value from the registry at its first read.
 ///
 /// ```swift
 /// final class Page {
@@ -13,23 +13,23 @@
 /// }
 /// ```
 ///
-/// The property asks the registry that was current when the object was created, whichever thread reads. Registrations
+/// The property asks the registry that was current when the enclosing object was created, on any thread. Registrations
 /// for a name match the property's own name, unless the declaration gives another name.
 ///
-/// *When*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
-/// atomic loads, about as long as the language's own `lazy var`.
+/// *Cost*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
+/// atomic loads, about as long as a read of the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them asks the registry, with no
-/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting need
-/// the isolation of the enclosing object, like a write to any stored property. An assigned value wins over what is
-/// registered.
+/// lock held, and the others wait for the value. With `.everyRead`, each thread asks the registry itself. Assigning and
+/// resetting need the isolation of the enclosing object, like a write to any stored property. An assigned value takes
+/// precedence over registrations.
 ///
 /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the path, similar registrations and the line to write. To get an error
-/// instead, call `try $property.resolve()`.
+/// itself. The message has the property's name, the chain of requests, similar registrations and the line to add. To
+/// get an error instead, call `try $property.resolve()`.
 ///
-/// In a class with a checked `Sendable` conformance, and as a static, use a constant, which itself has the operations
-/// of `$property`: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
+/// In a class with a checked `Sendable` conformance, or for a static property, declare a constant. The constant has the
+/// operations of `$property` itself: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
 @frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline var policy: Policy
@@ -38,7 +38,7 @@
   @usableFromInline enum Policy {
     case once
     case everyRead
-    /// Asks once, and holds the value weakly in separate storage.
+    /// Asks the registry once, and holds the value weakly in the associated storage.
     case weak(PropertyStorage<WeakValue>)
   }
 
@@ -50,15 +50,15 @@
     (self.policy, self.hook) = (policy, hook)
   }
 
-  // This initializer isn't in the extension below, because a declaration without parentheses wouldn't find it there.
-  /// Creates a property that resolves its type with its own name, at the reads that `policy` specifies.
+  // This initializer can't be in an extension, where a declaration without parentheses wouldn't find it.
+  /// Creates a property that asks the registry for its own type and name, at the first read or at every read.
   @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), policy == .once ? .once : .everyRead)
   }
 
-  /// The value of a property of a class or an actor.
+  /// The property's value, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
@@ -75,7 +75,7 @@
     }
   }
 
-  /// The value of a property of a struct, or of a local variable.
+  /// The property's value, in a struct or for a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
@@ -84,7 +84,7 @@
     set { assign(newValue) }
   }
 
-  /// The projection `$property` in a class or an actor, which knows the enclosing object.
+  /// The projection `$property` in a class or an actor, with the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -93,16 +93,18 @@
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.injected } }
   }
 
-  /// The projection `$property` in a struct, which has no enclosing object.
+  /// The projection `$property` in a struct or for a local variable, without an enclosing object.
   public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.injected } }
   }
 
-  /// The value of a constant; the same as ``wrappedValue``.
+  /// The value, for a constant such as `let clock = Injected<Clock>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Resolves the value if there is no current one; never inlined, so that other reads stay short.
+  /// Returns the value after asking the registry, or stops the program.
+  ///
+  /// It is never inlined, which keeps the common read of a stored value small.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
@@ -115,7 +117,7 @@
     }
   }
 
-  /// Resolves the value of a property with the policy `weak`.
+  /// Returns the value of a property that holds its value weakly, after asking the registry if necessary.
   @usableFromInline func resolve(
     in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue>
   ) throws(InjectionError) -> Value {
@@ -128,9 +130,9 @@
         memory.put(WeakValue(holding: made?.value))
         return true
       })
-    // As for every property, the hooks are called after the value is stored.
+    // The hooks are called only after the value is stored, so that they can read the property.
     made?.callHooks()
-    // Nil isn't kept, so that the next read asks again.
+    // A nil result isn't kept, so that the next read asks the registry again.
     if isMaker && made == nil { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
@@ -144,33 +146,33 @@
   }
 }
 
-// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
-// a hook is `@Sendable` or checks that it runs on the main actor.
+// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
+// that replaces another. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property, by which reflection finds its name.
+  /// The identity by which reflection finds the property's name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and the place of the declaration.
+  /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Injected") }
-  /// A registration of the value's type, which only an Optional property can do without.
+  /// A need for a registration, which only a property of an Optional type can do without.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether the constant has a value that was injected or assigned, and that is still alive if it is held weakly.
+  /// Whether the constant has an injected or assigned value, which also has to be alive if it is held weakly.
   public var hasValue: Bool {
     if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
   }
 
-  /// Returns the value of a constant, or throws an error, as ``Projection/resolve()`` does.
+  /// Returns the value of a constant, but throws an error if a read would stop the program.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
-  /// Drops the value of a constant, so that the next read gets another one from the registry.
+  /// Drops the value of a constant, so that the next read asks the registry for a new value.
   ///
   /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
@@ -188,10 +190,10 @@ extension Injected {
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the property has a value that was injected or assigned, and that is still alive if it is held weakly.
+    /// Whether the property has an injected or assigned value, which also has to be alive if it is held weakly.
     public var hasValue: Bool { injected.hasValue }
 
-    /// Returns the value as a read does, but throws an error if a read would stop the program.
+    /// Returns the value, but throws an error if a read would stop the program.
     ///
     /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
     ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
@@ -200,7 +202,7 @@ extension Injected {
 
     /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
-    /// Copies of a struct keep their value. Readers that wait for a value that is being created get that value.
+    /// Copies of a struct keep their value. Threads that wait for a value that is being created still get that value.
     public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
       injected.storage = injected.storage.replacedWithNothing()
@@ -208,7 +210,7 @@ extension Injected {
 
     /// The registry that the property asks, which was current when the enclosing object was created.
     ///
-    /// An object can use this registry to create another object in it: `$service.registry.run { Child() }`.
+    /// An object can pass this registry on to an object that it creates: `$service.registry.run { Child() }`.
     public var registry: InitializerRegistry { injected.registry }
   }
 }
@@ -216,7 +218,7 @@ extension Injected {
 // MARK: Initializers
 
 extension Injected {
-  /// Creates a property that resolves with `name` instead of its own name.
+  /// Creates a property that asks the registry with `name` instead of the property's own name.
   @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), named: name)
   }
@@ -266,7 +268,7 @@ extension Injected {
     column: UInt = #column
   ) { fatalError() }
 
-  /// Unavailable, because a declared key is written with a dot.
+  /// Unavailable, because a declared key is written with a dot, not as a key path.
   @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in @Injected(.time).")
   @_disfavoredOverload
   public init(
@@ -289,8 +291,8 @@ extension Injected {
     _ key: InjectionKey<Other>, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) { fatalError() }
 
-  // A parameter of type `Value.Type` would hide what the compiler says of a misspelled key.
-  /// Unavailable, because a property's type follows its name.
+  // A parameter of type `Value.Type` would hide the compiler's message about a misspelled key.
+  /// Unavailable, because the type is written after the property's name, not as an argument.
   @available(*, unavailable, message: "The type follows the name, as in @Injected var clock: Clock.")
   @_disfavoredOverload
   public init(_ type: any Any.Type, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
@@ -300,8 +302,8 @@ extension Injected {
   /// Creates a property that calls a closure after each injection.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,
-  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method instead. The parameters
-  /// are the same in all forms.
+  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method in these cases. The
+  /// parameters have the same meaning in all forms of this initializer.
   ///
   /// - Parameters:
   ///   - key: A declared key to resolve instead of the type.

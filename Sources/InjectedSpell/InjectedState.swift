@@ -3,7 +3,7 @@
   public import SpellRegistry
   public import SwiftUI
 
-  /// A property of a view whose value the registry provides, and which SwiftUI keeps as long as the view is in place.
+  /// A property of a view that gets its value from the registry, and keeps it while the view is in the view tree.
   ///
   /// ```swift
   /// struct SettingsView: View {
@@ -17,24 +17,24 @@
   /// }
   /// ```
   ///
-  /// SwiftUI creates a view's value again at each update of its parent. The injected value is created once for each
-  /// place in the tree of views, and released when the view is removed, as a value in `@State` is.
+  /// SwiftUI creates a view's struct again at each update of the parent view. The injected value is created once for
+  /// each position in the view tree, and released when the view is removed, like a value in `@State`.
   ///
-  /// The view is updated when an `@Observable` value that its `body` read changes, or when an `ObservableObject` will
-  /// change. `$model.name` is a binding to a property of either.
+  /// SwiftUI updates the view when an `@Observable` property that `body` has read changes, or when an
+  /// `ObservableObject` is about to change. `$model.name` is a binding to a property of either kind of object.
   ///
-  /// *Which registry*: The registry that an enclosing view or scene was given with `registry(_:)`.
-  /// Without one, the registry that was current when the view's value was created. The value of a view that is in
-  /// place stays when the registry of the environment changes.
+  /// *Registry*: The property asks the registry that an enclosing view or scene was given with `registry(_:)`. If none
+  /// was given, the property asks the registry that was current when the view's struct was created. A view in the view
+  /// tree keeps its value when the registry of the environment changes.
   ///
-  /// *When*: Declaring the property reads the current registry, which takes some 20 ns. The first read in a `body` asks
-  /// the registry. Each later read takes about as long as one of `@State`. A view that isn't in the tree of views, as
-  /// in a test that reads its property, has nothing that keeps the value, so each read asks the registry.
+  /// *Cost*: Declaring the property reads the current registry, which takes some 20 ns. The first read in a `body` asks
+  /// the registry. Each later read takes about as long as a read of `@State`. Outside of the view tree, for example in
+  /// a test that creates the view, nothing keeps the value, so each read asks the registry.
   ///
-  /// *Threads*: Views belong to the main actor, and so does this value, whose initializer may run on the main actor.
+  /// *Threads*: The property belongs to the main actor, like the view. Its initializer may require the main actor.
   ///
   /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws. The message has the
-  /// place of the declaration, similar registrations and the line to write.
+  /// file and line of the declaration, similar registrations and the line to add.
   @propertyWrapper public struct InjectedState<Value>: DynamicProperty {
     @Environment(\.givenRegistry) private var givenRegistry
     @StateObject private var cell = InjectedStateCell<Value>()
@@ -42,7 +42,7 @@
     private let key: InjectionKey<Value>?
     private let place: SourcePlace
 
-    /// Creates a property that resolves its type.
+    /// Creates a property that asks the registry for its own type.
     public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
       self.key = nil
       self.place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -107,7 +107,7 @@
       column: UInt = #column
     ) { fatalError() }
 
-    /// Unavailable, because a property's type follows its name.
+    /// Unavailable, because the type is written after the property's name, not as an argument.
     @available(*, unavailable, message: "The type follows the name, as in @InjectedState var model: Model.")
     @_disfavoredOverload
     public init(_ type: any Any.Type, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
@@ -115,26 +115,26 @@
     }
   }
 
-  /// The memory of one place in the tree of views: the injected value, once it was read.
+  /// The storage that SwiftUI keeps for one view in the view tree, with the injected value after its first read.
   private final class InjectedStateCell<Value>: ObservableObject {
     let objectWillChange = ObservableObjectPublisher()
     private var value: Value?
     private var changes: AnyCancellable?
 
-    /// Returns the value; calls `resolve` for the first one.
+    /// Returns the stored value or, at the first read, stores the result of `resolve` and returns it.
     @MainActor func value(
       resolvedBy resolve: () throws(InjectionError) -> Value
     ) throws(InjectionError) -> Value {
       if let value { return value }
       let resolved = try resolve()
-      // The initializer may have read the property of the same view.
+      // The initializer may itself have read this view's property, in which case a value is stored already.
       if let value { return value }
       value = resolved
       if let object = resolved as? any ObservableObject { changes = forwardedChanges(of: object) }
       return resolved
     }
 
-    /// Publishes each change of an object as one of this cell, which SwiftUI observes.
+    /// Publishes each change of an object as a change of this cell, because SwiftUI observes the cell.
     private func forwardedChanges(of object: some ObservableObject) -> AnyCancellable {
       object.objectWillChange.sink { [weak self] _ in self?.objectWillChange.send() }
     }

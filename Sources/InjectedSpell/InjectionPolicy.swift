@@ -2,17 +2,20 @@ internal import SpellRegistry
 
 /// The reads at which an `@Injected` property asks the registry.
 public enum InjectionPolicy: Sendable {
-  /// Asks at the first read, and keeps the value. This is the default.
+  /// The property asks the registry at its first read, and keeps the value. This is the default.
   case once
-  /// Asks at every read, and keeps nothing. A read asks the registry that an initializer or `run` has made current,
-  /// such as for a server's request, or else the registry that was current when the object was created.
+  /// The property asks a registry at every read, and keeps nothing.
+  ///
+  /// Each read asks the registry that a running initializer or `run` has made current, such as for a server's request,
+  /// or else the registry that was current when the enclosing object was created.
   case everyRead
 }
 
 /// The policy of an `@Injected` property that doesn't keep its value alive.
 public enum WeakInjectionPolicy: Sendable {
-  /// The property asks at the first read, and holds the value weakly. When the value is gone, the property reads nil,
-  /// as a `weak var` does, until it is assigned or reset.
+  /// The property asks the registry at its first read, and holds the value weakly.
+  ///
+  /// When the value is gone, the property reads nil, like a `weak var`, until it is assigned or reset.
   case weak
 }
 
@@ -20,7 +23,7 @@ public enum WeakInjectionPolicy: Sendable {
 @usableFromInline struct WeakValue: Sendable {
   private let reference: WeakReference?
 
-  /// Creates a weak reference to the object in a property's Optional, or to nothing.
+  /// Creates a weak reference to the object that an Optional wraps, or to nothing if there is none.
   @usableFromInline init<Value>(holding value: Value?) {
     let object = value.flatMap { ($0 as? any OptionalValue)?.content }
     reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
@@ -28,7 +31,7 @@ public enum WeakInjectionPolicy: Sendable {
 
   var isAlive: Bool { reference?.object != nil }
 
-  /// Returns the object as the property's Optional type, or that type's nil if the object is gone.
+  /// Returns the object as a value of the property's Optional type, or nil of that type if the object is gone.
   func value<Value>(as: Value.Type = Value.self) -> Value {
     if let object = reference?.object, let value = object as? Value { return value }
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {

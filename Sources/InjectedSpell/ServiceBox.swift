@@ -13,12 +13,12 @@ internal import Support
 /// }
 /// ```
 ///
-/// A service fits a property that has the service's name, and whose type is the service's class, a superclass, a
-/// protocol that the service conforms to, or an Optional of one of these. Services get each other, too: a service's
-/// property asks the box first, at the property's first read and in the service's own isolation. The services are
-/// instances in the box's registry, so objects that are created in that registry get them too.
+/// A service fits a property with the service's name if the property's type is the service's own type, a superclass, a
+/// protocol that the service conforms to, or an Optional of one of these. The services are registered as instances in
+/// the box's registry, so objects that this registry creates also get them. The services also get each other. The first
+/// read of a service's property asks the box's registry before any other registry, in the isolation of the service.
 ///
-/// Safe to use from any thread. Only the call that fills an object accesses that object.
+/// A box is safe to use from any thread. Only the call that fills an object accesses that object.
 public final class ServiceBox: Sendable {
   /// The box that the whole process shares.
   public static let `default` = ServiceBox()
@@ -28,11 +28,11 @@ public final class ServiceBox: Sendable {
 
   private struct Entry: Sendable {
     let service: any Sendable
-    /// The call of ``register(_:named:)`` that added the service.
+    /// The number of the call of ``register(_:named:)`` that added the service, counted from 1.
     let number: UInt64
-    /// Registers the service in the box's registry; returns a function that withdraws it.
+    /// Registers the service in the box's registry, and returns a function that withdraws the registration.
     let register: @Sendable () -> @Sendable () -> Void
-    /// The functions that withdraw the service; several if calls of ``register(_:named:)`` were concurrent.
+    /// The functions that withdraw the service's registrations (several after concurrent ``register(_:named:)`` calls).
     var withdrawals: [@Sendable () -> Void] = []
     /// The service as an object; nil if it isn't one.
     var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
@@ -72,10 +72,10 @@ public final class ServiceBox: Sendable {
 
   /// Registers the service that the box has under a name, with no lock held.
   ///
-  /// Another thread may replace or remove the service meanwhile. So the thread that registers last looks again, and
-  /// the registry then has the same service as the box.
+  /// During the registration, another thread may replace or remove the service. The function therefore looks at the box
+  /// again after each registration, and repeats until the registry has the box's service.
   private func registerCurrent(named name: String) {
-    // A service that isn't current anymore is withdrawn after the current one is registered.
+    // A service that the box no longer has is withdrawn only after the box's current service is registered.
     var outdated: [@Sendable () -> Void] = []
     defer { for withdraw in outdated { withdraw() } }
     while let entry = state.withLock({ $0.entries[name] }) {
@@ -104,23 +104,24 @@ public final class ServiceBox: Sendable {
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
-  /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. Reflection finds the properties and reads them, so no other task may be using the
-  /// object. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// A property with another value gets the service instead, and the property's hooks are called. A property that
+  /// already has the service stays as it is. Reflection finds the properties and reads them, so no other task may be
+  /// using the object. For a `Sendable` object, such as a main-actor object, name the properties.
   ///
-  /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
+  /// - Returns: A report that lists the filled properties, the properties without a service, and the properties whose
+  ///   service has another type.
   @discardableResult
   public func fill<Target: AnyObject>(_ target: Target) -> FillReport {
     fill(target, InjectableProperties.of(target))
   }
 
-  /// Injects the services into the given `@Injected` properties of an object, as `fill(_:)` does for all properties.
+  /// Injects the services with matching names into the given `@Injected` properties of an object.
   ///
   /// ```swift
   /// box.fill(screen, \.$tracker, \.$clock)
   /// ```
   ///
-  /// The compiler checks that the caller has the isolation of the properties.
+  /// The compiler checks that the caller runs in the isolation of the properties, for example on the main actor.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
   @discardableResult
@@ -134,12 +135,11 @@ public final class ServiceBox: Sendable {
       })
   }
 
-  /// Fills an actor's `@Injected` properties on the actor itself, as `fill(_:)` does for other objects.
+  /// Injects the services with matching names into an actor's `@Injected` properties, on the actor itself.
   @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
 
-  /// Fills nothing: this method doesn't know the isolation of a `Sendable` object, and another task may be using the
-  /// object.
+  /// Fills nothing, because another task may be using a `Sendable` object, whose isolation isn't known to this method.
   ///
   /// - Returns: A report whose ``FillReport/note`` gives this reason.
   @available(*, deprecated, message: "name the properties: fill(object, \\.$property)")
@@ -153,7 +153,7 @@ public final class ServiceBox: Sendable {
       """)
   }
 
-  /// Assigns the services with these names to an object's properties, without wrappers and reflection.
+  /// Assigns the services with the given names to properties of an object, without wrappers or reflection.
   ///
   /// ```swift
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
@@ -162,8 +162,8 @@ public final class ServiceBox: Sendable {
   /// The compiler checks the key paths. Each property must have a readable value, because the language reads a property
   /// before it sets it by key path. A property of an Optional type takes a service of its wrapped type.
   ///
-  /// - Returns: The names whose services were assigned, those without a service, and those whose service has another
-  ///   type.
+  /// - Returns: A report that lists the names whose services were assigned, the names without a service, and the names
+  ///   whose service has another type.
   @discardableResult
   public func fill<Target: AnyObject, each Service>(
     _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)
@@ -180,7 +180,7 @@ public final class ServiceBox: Sendable {
 
   private static let warned = Lock<Set<ObjectIdentifier>>([])
 
-  /// Returns a report that nothing was filled, and prints the reason once for each class.
+  /// Returns a report that says why nothing was filled, and prints the reason once for each class.
   private func unfilled(_ type: any AnyObject.Type, _ note: String) -> FillReport {
     let isFirst = Self.warned.withLock { $0.insert(ObjectIdentifier(type)).inserted }
     if isFirst { writeToStandardError("Warning: \(note)\n") }
@@ -198,7 +198,7 @@ public final class ServiceBox: Sendable {
     return report
   }
 
-  /// Injects the service with this name, or the box itself for "serviceBox", and adds the result to the report.
+  /// Passes the service with a name, or the box itself for "serviceBox", to `inject`, and reports the result.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
     // An error means that this thread is already making the property's value, so the service can't be injected.
@@ -207,18 +207,18 @@ public final class ServiceBox: Sendable {
   }
 }
 
-/// The error of a box's registry if the box itself is requested and no longer exists.
+/// An error that a box's registry throws if a property asks for the box itself after the box is gone.
 private struct ServiceBoxGone: Error {}
 
 /// The result of filling an object from a ``ServiceBox``, as property names.
 public struct FillReport: Sendable, Equatable {
-  /// The properties that now have their service.
+  /// The names of the properties that now contain their service.
   public var filled: [String] = []
-  /// The properties without a service in the box.
+  /// The names of the properties for which the box has no service, or whose value the calling thread is making.
   public var missing: [String] = []
-  /// The properties whose service has another type.
+  /// The names of the properties whose service has a type that doesn't fit.
   public var mismatched: [String] = []
-  /// The reason that nothing was filled, if there is one; it is also printed, once for each class.
+  /// The reason that the object couldn't be filled, also printed once for each class; nil if there is none.
   public var note: String?
 }
 
@@ -228,7 +228,7 @@ public protocol ServiceBoxClient: AnyObject {}
 extension ServiceBoxClient {
   /// Fills this object's `@Injected` properties; see ``ServiceBox``.
   ///
-  /// Call it where the object may be used, such as on its actor.
+  /// Call this method in the object's isolation, such as on its actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }

@@ -3,25 +3,25 @@
   public import SwiftUI
 
   extension View {
-    /// Lets each `@InjectedState` property in this view and the views inside it ask a registry.
+    /// Makes the `@InjectedState` properties of this view and of the views inside it ask a registry.
     ///
     /// ```swift
     /// DocumentView().registry(documentRegistry)
     /// ```
     ///
-    /// A view that is already in place keeps the values that it has. `@Injected` properties of a model ask the registry
-    /// that creates the model, so they follow too if the model is injected. `@Injected` and `@Preference` properties of
-    /// a view itself ask the current registry, which is the shared one while SwiftUI updates views.
+    /// A view that is already in the view tree keeps its values. An `@Injected` property of a model asks the registry
+    /// that creates the model, which is the given registry if the model is injected. `@Injected` and `@Preference`
+    /// properties of a view itself ask the current registry, which is the shared registry while SwiftUI updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 
   extension Scene {
-    /// Lets each `@InjectedState` property of the scene's views ask a registry, as `registry(_:)` does.
+    /// Makes the `@InjectedState` properties of the scene's views ask a registry.
     public func registry(_ registry: InitializerRegistry) -> some Scene { environment(\.registry, registry) }
   }
 
   extension EnvironmentValues {
-    /// The registry of this part of the tree of views, or else the current registry.
+    /// The registry that an enclosing view or scene was given, or else the current registry.
     public var registry: InitializerRegistry {
       get { givenRegistry ?? .current }
       set { givenRegistry = newValue }

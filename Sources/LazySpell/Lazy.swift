@@ -12,20 +12,21 @@
 /// }
 /// ```
 ///
-/// A registration for the enclosing object's class creates the value. Without one, the property's expression does.
-/// Without an expression, a registration for the type does, or else the type's empty initializer. The property asks the
-/// registry that was current when the object was created.
+/// The first of these that exists creates the value: a registration for the enclosing object's class, the property's
+/// expression, a registration for the type, or the type's empty initializer. The property asks the registry that was
+/// current when the enclosing object was created.
 ///
-/// *When*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
-/// atomic load, about as long as the language's own `lazy var`.
+/// *Cost*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
+/// atomic load, about as long as a read of the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them creates the value, with no
 /// lock held, and the others wait for it. Assigning and resetting need the isolation of the enclosing object, like a
-/// write to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`.
-/// For a `Sendable` constant, use ``LazyConstant``.
+/// write to any stored property. The expression runs on the thread that first reads the property, so a `Lazy` isn't
+/// `Sendable`. For a `Sendable` constant, use ``LazyConstant``.
 ///
 /// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the path and the remedy. `try $property.resolve()` throws instead.
+/// itself. The message has the property's name, the chain of requests and the remedy. To get an error instead, call
+/// `try $property.resolve()`.
 ///
 /// Copies of a struct share the value until one of them is assigned or reset. The other copies keep the value.
 @frozen @propertyWrapper public struct Lazy<Value> {
@@ -40,7 +41,7 @@
     (self.expression, self.hook) = (expression, hook)
   }
 
-  /// Creates a property that uses the registered initializer, or the type's empty value.
+  /// Creates a property that uses the registered initializer, or else the type's empty value.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
@@ -56,7 +57,7 @@
   /// Creates a property with an expression, and calls a closure after its value is created.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular
-  /// reference. Pass a method instead. The parameters are the same in all forms.
+  /// reference. Pass a method in this case. The parameters have the same meaning in all forms of this initializer.
   ///
   /// - Parameters:
   ///   - expression: The expression, which runs at the first read.
@@ -91,7 +92,8 @@
       wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property that uses the registered initializer, and calls a method such as `Screen.didMake`.
+  /// Creates a property that uses the registered initializer, and calls a method such as `Screen.didMake` with its
+  /// value.
   @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -99,7 +101,7 @@
     self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// The value of a property of a class or an actor.
+  /// The property's value, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
@@ -116,7 +118,7 @@
     }
   }
 
-  /// The value of a property of a struct, or of a local variable.
+  /// The property's value, in a struct or for a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
@@ -125,7 +127,7 @@
     set { assign(newValue) }
   }
 
-  /// The projection `$property` in a class or an actor, which knows the enclosing object.
+  /// The projection `$property` in a class or an actor, with the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -134,13 +136,13 @@
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.lazy } }
   }
 
-  /// The projection `$property` in a struct, which has no enclosing object.
+  /// The projection `$property` in a struct or for a local variable, without an enclosing object.
   public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
 
-  /// Creates the value at the first read; never inlined, so that later reads don't pay for it.
+  /// Creates the value at the first read (never inlined, to keep later reads small).
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
@@ -180,32 +182,32 @@ extension Lazy {
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the value has been created or assigned; reading this doesn't create it.
+    /// Whether the value has been created or assigned; reading `hasValue` doesn't create it.
     public var hasValue: Bool { lazy.storage.hasValue }
 
-    /// Returns the value as a read does, but throws an error if a read would stop the program.
+    /// Returns the value, but throws an error if a read would stop the program.
     ///
     /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
     ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
-    /// Drops the value, so that the next read creates another one.
+    /// Drops the value, so that the next read creates a new value.
     ///
-    /// Copies of a struct keep their value. Readers that wait for a value that is being created get that value.
+    /// Copies of a struct keep their value. Threads that wait for a value that is being created still get that value.
     public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 
 extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property, by which reflection finds its name.
+  /// The identity by which reflection finds the property's name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and the place of the declaration.
+  /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Lazy") }
   /// The need for a registration of the type, unless the declaration has an expression or the type has an empty value.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
-// A `Lazy` isn't `Sendable`, because its expression runs on the thread that reads first. Use ``LazyConstant``.
+// A `Lazy` isn't `Sendable`, because its expression runs on the thread that first reads the property.
 @available(*, unavailable)
 extension Lazy: Sendable {}

@@ -2,7 +2,8 @@ public import SpellRegistry
 
 /// A constant whose value is created only once, when any thread first reads it.
 ///
-/// Use it as a static, and in a class with a checked `Sendable` conformance, where wrapped properties aren't allowed:
+/// Use it for a static constant, and in a class with a checked `Sendable` conformance, which can't have wrapped
+/// properties:
 ///
 /// ```swift
 /// final class Service: Sendable {
@@ -11,18 +12,19 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// *When*: Declaring the constant takes one allocation. The first read creates the value. Each later read takes one
+/// *Cost*: Declaring the constant takes one allocation. The first read creates the value. Each later read takes one
 /// atomic load or, after a ``reset()``, a lock.
 ///
 /// *Threads*: Any number of threads may read and reset at once. One of them creates the value, with no lock held, and
-/// the others wait for it.
+/// the others wait for the value.
 ///
-/// *Traps*: A closure that reads its own constant, directly or indirectly, stops the program. The message has the path.
+/// *Traps*: A closure that reads its own constant, directly or indirectly, stops the program. The message has the
+/// chain of reads.
 @frozen public struct LazyConstant<Value> {
   @usableFromInline let storage: PropertyStorage<Value>
   @usableFromInline let initializer: @Sendable () -> Value
 
-  /// Creates a constant.
+  /// Creates a constant whose value a closure creates at the first read.
   ///
   /// - Parameters:
   ///   - initializer: Creates the value, on the thread that reads it first, with no lock held.
@@ -43,28 +45,28 @@ public import SpellRegistry
     return otherValue()
   }
 
-  /// Finds or creates the value if the first cell has none; never inlined, so that other reads don't pay for it.
+  /// Finds the value that was created after a reset, or creates it (never inlined, to keep the common read small).
   @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch {
       error.stop(at: storage.place, canResolve: false)
     }
   }
 
-  /// Whether the value has been created; reading this doesn't create it.
+  /// Whether the value has been created; reading `hasValue` doesn't create it.
   public var hasValue: Bool { storage.hasValue }
 
   /// Drops the value, so that the next read creates another one.
   ///
-  /// A thread that is already creating a value still gets that value, and the threads that wait get the next one. Other
-  /// threads may be reading the old value, so the first value stays in memory as long as the constant does.
+  /// A thread that is already creating a value still gets that value. The threads that wait for it get the next value.
+  /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
   public func reset() { storage.forget() }
 }
 
-// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
-// the closure is `@Sendable`.
+// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
+// that replaces another. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {
-  /// The value, if there is one, and the place of the declaration.
+  /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "LazyConstant") }
 }

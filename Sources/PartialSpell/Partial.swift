@@ -1,6 +1,6 @@
 @_exported public import SpellRegistry
 
-/// A property whose value is loaded from a resource only once, when any thread first reads it.
+/// A property that loads its value from a resource only once, when any thread first reads the property.
 ///
 /// ```swift
 /// final class Menu {
@@ -14,11 +14,11 @@
 /// ```
 ///
 /// If an initializer is registered for the type itself, that initializer creates the value. Otherwise, a
-/// ``PartialLoader`` loads the value: the loader that is registered for the enclosing object's class and the property's
-/// name, in the registry that was current when the object was created. The resource has the name of the type, without
-/// its module and without Optional, unless the declaration gives another name.
+/// ``PartialLoader`` loads the value. The property asks for the loader that is registered for the enclosing object's
+/// class and the property's name, in the registry that was current when the object was created. The resource has the
+/// name of the type, without its module and without Optional, unless the declaration gives another name.
 ///
-/// *When*: Declaring the property takes one allocation. The first read loads the value. Each later read takes one
+/// *Cost*: Declaring the property takes one allocation. The first read loads the value. Each later read takes one
 /// atomic load.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them loads the value, with no
@@ -26,12 +26,12 @@
 /// stored property.
 ///
 /// *Traps*: A read stops the program if the value can't be loaded. The message has the property's name, its type, the
-/// resource and the places that were searched. `try $property.load()` throws a ``PartialError`` instead. The next read
-/// tries again.
+/// resource and the locations that were searched. To get a ``PartialError`` instead, call `try $property.load()`. After
+/// an error, the next read tries again.
 ///
-/// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, and
-/// as a static, use a constant, which itself has the operations of `$property`: `let theme = Partial<Theme>()`,
-/// `theme.value`, `theme.reset()`.
+/// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, or
+/// for a static property, declare a constant. The constant has the operations of `$property` itself:
+/// `let theme = Partial<Theme>()`, `theme.value`, `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   /// The resource's name in the declaration; nil if the declaration gives none.
@@ -43,7 +43,7 @@
     (givenName, self.hook) = (resource, hook)
   }
 
-  /// Creates a property that is loaded from the resource with this name, or with the name of its type.
+  /// Creates a property that is loaded from the resource with the given name or, by default, the name of its type.
   public init(_ resource: String? = nil, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), resource: resource)
   }
@@ -51,8 +51,8 @@
   /// Creates a property that calls a closure after its value is loaded.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,
-  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method instead. The parameters
-  /// are the same in all forms.
+  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method in these cases. The
+  /// parameters have the same meaning in all forms of this initializer.
   ///
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
@@ -85,7 +85,7 @@
     self.init(at: place, resource: resource, hook: mainActorPropertyHook(at: place, onInjection))
   }
 
-  /// The value of a property of a class or an actor.
+  /// The property's value, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: KeyPath<Container, Value>,
@@ -98,13 +98,13 @@
     }
   }
 
-  /// The value of a property of a struct, or of a local variable.
+  /// The property's value, in a struct or for a local variable.
   @inlinable public var wrappedValue: Value {
     if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return makeValue(in: nil)
   }
 
-  /// The projection `$property` in a class or an actor, which knows the enclosing object.
+  /// The projection `$property` in a class or an actor, with the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -114,16 +114,16 @@
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.partial } }
   }
 
-  /// The projection `$property` in a struct, which has no enclosing object.
+  /// The projection `$property` in a struct or for a local variable, without an enclosing object.
   public var projectedValue: Projection {
     get { Projection(partial: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.partial } }
   }
 
-  /// The value of a constant; the same as ``wrappedValue``.
+  /// The value, for a constant such as `let theme = Partial<Theme>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Loads the value at the first read; never inlined, so that later reads don't pay for it.
+  /// Loads the value at the first read (never inlined, to keep later reads small).
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
       let name = error.property?.split(separator: ".").last ?? "property"
@@ -132,16 +132,16 @@
   }
 }
 
-// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
-// a hook is `@Sendable` or checks that it runs on the main actor.
+// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
+// that replaces another. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property, by which reflection finds its name.
+  /// The identity by which reflection finds the property's name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and the place of the declaration.
+  /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Partial") }
-  /// A registration of the value's type or, without one, of a ``PartialLoader``.
+  /// A need for a registration of the value's type or, if there is none, of a ``PartialLoader``.
   package static var need: PropertyNeed { PropertyNeed(.required, services: [(any PartialLoader).self]) }
 }
 
@@ -165,10 +165,10 @@ extension Partial {
     } catch { throw ownError ?? failure(.notMade, because: error, at: storage.point(in: container)) }
   }
 
-  /// The type to load: the type of the property or, for an Optional, the type that it wraps.
+  /// The type to load, which is the property's type or, for an Optional, the wrapped type.
   private var loadedType: any Any.Type { (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self }
 
-  /// The resource's name, from the declaration, or else the type's name.
+  /// The resource's name, which is the name in the declaration or, if it gives none, the type's name.
   private var resource: String {
     if let givenName { return givenName }
     let name = TypeName.of(loadedType)
@@ -213,14 +213,14 @@ extension Partial {
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) { fatalError() }
 
-  /// Whether the value has been loaded; reading this doesn't load it.
+  /// Whether the value has been loaded; reading `hasValue` doesn't load it.
   public var hasValue: Bool { storage.hasValue }
 
-  /// Returns the value of a constant, or throws an error, as ``Projection/load()`` does.
+  /// Returns the value of a constant, but throws an error if a read would stop the program.
   @discardableResult
   public func load() throws(PartialError) -> Value { try load(in: nil) }
 
-  /// Drops the value of a constant, so that the next read loads it again.
+  /// Drops the value of a constant, so that the next read loads a new value.
   ///
   /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
@@ -232,18 +232,18 @@ extension Partial {
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the value has been loaded; reading this doesn't load it.
+    /// Whether the value has been loaded; reading `hasValue` doesn't load it.
     public var hasValue: Bool { partial.hasValue }
 
-    /// Returns the value as a read does, but throws an error if a read would stop the program.
+    /// Returns the value, but throws an error if a read would stop the program.
     ///
     /// - Throws: A ``PartialError`` if the value can't be loaded. The next read tries again.
     @discardableResult
     public func load() throws(PartialError) -> Value { try partial.load(in: container) }
 
-    /// Drops the value, so that the next read loads it again.
+    /// Drops the value, so that the next read loads a new value.
     ///
-    /// Copies of a struct keep their value. Readers that wait for a value that is being loaded get that value.
+    /// Copies of a struct keep their value. Threads that wait for a value that is being loaded still get that value.
     public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

@@ -2,8 +2,8 @@ internal import SpellRegistry
 
 /// An error that occurs when a `@Partial` property's value can't be loaded.
 ///
-/// A ``PartialLoader`` throws the error with the resource and the places that were searched. The property adds its own
-/// name and its declaration.
+/// A ``PartialLoader`` throws the error with the resource and the locations that were searched. The property adds its
+/// own name and the file and line of its declaration.
 public struct PartialError: Error, Sendable {
   /// The reason that a value can't be loaded.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct PartialError: Error, Sendable {
 
     /// No ``PartialLoader`` is registered for the property.
     public static let noLoader = Code(description: "noLoader")
-    /// The resource isn't in any of the ``PartialError/places``; an Optional property reads nil instead.
+    /// The resource isn't at any of the ``PartialError/places``; a property of an Optional type reads nil instead.
     public static let notFound = Code(description: "notFound")
     /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")
@@ -20,11 +20,11 @@ public struct PartialError: Error, Sendable {
     public static let undecodable = Code(description: "undecodable")
     /// The loader doesn't load values of the type.
     public static let unsupportedType = Code(description: "unsupportedType")
-    /// The loader runs on the main actor, and the read wasn't on the main actor.
+    /// The loader needs the main actor, but the property wasn't read on the main actor.
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// The loader couldn't be created, or threw another error, which is ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
-    /// The initializer that is registered for the type failed or needs its own result; see ``PartialError/underlying``.
+    /// The initializer registered for the type failed, or needs the property itself; see ``PartialError/underlying``.
     public static let notMade = Code(description: "notMade")
   }
 
@@ -34,13 +34,13 @@ public struct PartialError: Error, Sendable {
   public let typeName: String
   /// The name of the resource that the property asked for.
   public let resource: String
-  /// The places that were searched, in order; only the place of the resource if it was found but couldn't be loaded.
+  /// The locations that were searched, in order, or only the location of a resource that exists but couldn't be loaded.
   public let places: [String]
-  /// The error that caused this one, such as an error of the loader or the file system.
+  /// The error that caused this error, such as an error of the loader or the file system.
   public let underlying: (any Error)?
-  /// The property as `Container.property`, if the error comes from a property of a class or an actor.
+  /// The property as `Container.property`; nil unless the property of a class or an actor was read.
   public private(set) var property: String?
-  /// The place of the property's declaration, as `Module/File.swift:line`.
+  /// The file and line of the property's declaration, as `Module/File.swift:line`; nil until the property adds them.
   public private(set) var declaration: String?
 
   /// Creates an error for a loader to throw.
@@ -49,7 +49,7 @@ public struct PartialError: Error, Sendable {
   ///   - code: The reason that the value can't be loaded.
   ///   - type: The type to load.
   ///   - resource: The resource's name.
-  ///   - places: The places that were searched, or the place of the resource.
+  ///   - places: The locations that were searched, such as file paths, or only the location of the resource.
   ///   - underlying: The error that the loader caught.
   public init(
     _ code: Code, of type: any Any.Type, resource: String, places: [String] = [], underlying: (any Error)? = nil
@@ -58,7 +58,7 @@ public struct PartialError: Error, Sendable {
     (self.places, self.underlying) = (places, underlying)
   }
 
-  /// Returns this error with the name and the declaration of the property that was read.
+  /// Returns a copy of the error with the name and the declaration of the property that was read.
   func located(at point: InjectionPoint) -> PartialError {
     let step = point.step()
     var error = self
@@ -68,7 +68,7 @@ public struct PartialError: Error, Sendable {
 }
 
 extension PartialError: CustomStringConvertible {
-  /// A message with the type, its property, the reason, the places that were searched, and the underlying error.
+  /// A message with the type, the property, the reason, the locations that were searched, and the underlying error.
   public var description: String {
     var lines = ["The \(typeName)\(asker) could not be loaded: \(reason)"]
     if !places.isEmpty { lines.append("  Searched: \(places.joined(separator: ", "))") }

@@ -14,7 +14,7 @@ internal import SpellRegistry
 
 /// A type that loads the values of `@Partial` properties from resources.
 ///
-/// Register a loader for all properties, for the properties of one class, or for the properties of one name:
+/// Register a loader for all properties, for the properties of one class, or for the properties with one name:
 ///
 /// ```swift
 /// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
@@ -22,15 +22,15 @@ internal import SpellRegistry
 /// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
 /// ```
 ///
-/// Each property resolves its loader at its first read. Use the scope `.singleton` to share one loader.
+/// Each property asks the registry for a loader at its first read. Use the scope `.singleton` to share one loader.
 public protocol PartialLoader: Sendable {
-  /// Returns the value of the resource with this name.
+  /// Returns a value that is loaded from the resource with the given name.
   ///
-  /// Called on the thread that reads the property, with no lock held. If the property is an Optional, `type` is the
-  /// type that it wraps.
+  /// The property calls this method on the thread that first reads the property, with no lock held. If the property's
+  /// type is an Optional, `type` is the wrapped type.
   ///
-  /// - Throws: A ``PartialError`` with the places that were searched, or another error, which the property wraps in
-  ///   one. If the code is `.notFound`, an Optional property reads nil.
+  /// - Throws: A ``PartialError`` with the locations that were searched, or another error, which the property wraps in
+  ///   a ``PartialError``. If the code is `.notFound`, a property of an Optional type reads nil.
   func load<Value>(_ type: Value.Type, named resource: String) throws -> Value
 }
 
@@ -38,24 +38,24 @@ public protocol PartialLoader: Sendable {
 
 /// A loader of `Decodable` values from JSON files and property lists.
 ///
-/// For the resource "Theme", it looks for `Theme.json`, then for `Theme.plist`, in a folder or in a bundle. It uses a
-/// name that ends in `.json` or `.plist` as it is. Each load reads and decodes the first file that exists. Dates and
-/// data are decoded with the default strategies of `JSONDecoder` and `PropertyListDecoder`. A name that leads out of
-/// the folder, such as `../secret`, is an error.
+/// For the resource "Theme", the loader looks for `Theme.json` and then for `Theme.plist`, in a folder or in a bundle.
+/// A resource name that ends in `.json` or `.plist` is the name of the file. Each load reads and decodes the first file
+/// that exists. Dates and data are decoded with the default strategies of `JSONDecoder` and `PropertyListDecoder`. A
+/// name that leads out of the folder, such as `../secret`, is an error.
 public struct DecodablePartialLoader: PartialLoader {
   /// A function that returns the location of a file, whether or not the file exists.
   private let locate: @Sendable (_ file: String) -> URL
 
-  /// Creates a loader of the files of a folder.
+  /// Creates a loader of the files in a folder.
   ///
   /// The name of a resource can contain slashes, to reach a file in a subfolder.
   public init(folder: URL) { locate = { folder.appending(path: $0) } }
 
   /// Loads and decodes the resource's file.
   ///
-  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is `Decodable` only on an actor
-  ///   other than the caller's, `.loaderFailed` if the name leads out of the folder, or, with the searched paths,
-  ///   `.notFound`, `.unreadable` or `.undecodable`.
+  /// - Throws: A ``PartialError`` with the code `.unsupportedType` if the type isn't `Decodable`, or is `Decodable`
+  ///   only on an actor other than the caller's. The code is `.loaderFailed` if the name leads out of the folder. An
+  ///   error with the code `.notFound`, `.unreadable` or `.undecodable` has the searched paths.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decoding = decoding(Decoding<Value>()) else {
       throw PartialError(.unsupportedType, of: type, resource: resource)
@@ -87,7 +87,7 @@ public struct DecodablePartialLoader: PartialLoader {
     throw PartialError(.notFound, of: type, resource: resource, places: urls.map(\.path))
   }
 
-  /// Returns whether a name leads out of the folder, because it goes up more levels than it has gone down before.
+  /// Returns whether any `..` in a resource's name leads above the folder, even if a later component leads back.
   private static func leadsOut(_ resource: String) -> Bool {
     var depth = 0
     for component in resource.split(separator: "/") where component != "." {
@@ -104,7 +104,7 @@ public struct DecodablePartialLoader: PartialLoader {
 /// A decoder of one type, which conforms to `FileDecoding` if the type is `Decodable`.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it, so the code casts a value of this struct.
+/// respects it. The loader therefore casts a value of this struct.
 private struct Decoding<Value> {}
 
 private protocol FileDecoding { func decode(_ data: Data, of file: String) throws -> Any }
@@ -116,7 +116,7 @@ extension Decoding: FileDecoding where Value: Decodable {
   }
 }
 
-/// Never inlined, because the optimizer would evaluate the cast without regard to the caller's isolation.
+/// Casts a value to `FileDecoding`; never inlined, because the optimizer would ignore the caller's isolation.
 @inline(never) private func decoding(_ value: Any) -> (any FileDecoding)? { value as? any FileDecoding }
 
 #if canImport(Foundation)
@@ -144,18 +144,19 @@ extension Decoding: FileDecoding where Value: Decodable {
   /// }
   /// ```
   ///
-  /// The value is the nib's first top-level object of the type. Nibs belong to the main actor, so the first read has to
-  /// be on the main actor. A first read elsewhere fails with an error instead of waiting.
+  /// The value is the nib's first top-level object that has the property's type. Nibs belong to the main actor, so the
+  /// first read has to be on the main actor. A first read on another thread fails with an error instead of waiting.
   public struct NibPartialLoader: PartialLoader {
     private let bundle: Bundle
 
-    /// Creates a loader of the nibs of a bundle.
+    /// Creates a loader of the nibs in a bundle.
     public init(bundle: Bundle = .main) { self.bundle = bundle }
 
-    /// Loads the first top-level object of a type from the nib with this name.
+    /// Loads the first top-level object of a type from the nib with the given name.
     ///
-    /// - Throws: ``PartialError``: `.wrongIsolation` if the caller isn't on the main thread or, with the searched path,
-    ///   `.notFound`, or `.undecodable` if the nib has no such object.
+    /// - Throws: A ``PartialError`` with the code `.wrongIsolation` if the caller isn't on the main thread. The code is
+    ///   `.notFound` if the bundle has no such nib, or `.undecodable` if the nib has no object of the type. These two
+    ///   errors have the nib's path.
     public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
       guard Thread.isMainThread else { throw PartialError(.wrongIsolation, of: type, resource: resource) }
       guard let path = bundle.path(forResource: resource, ofType: "nib") else {

@@ -20,15 +20,15 @@
   internal import Support
 
   extension Preference.Projection {
-    /// A Combine publisher of the present value, and then of each later value, set by this process or another.
+    /// A Combine publisher of the current value and each later value, set by this process or another.
     ///
-    /// The first value is published as soon as the subscriber demands it, and later values on the main queue. A slow
-    /// subscriber may miss values, but gets the latest one. No two consecutive values are equal.
+    /// The first value is published as soon as the subscriber demands it. Later values are published on the main queue.
+    /// A slow subscriber may miss values, but gets the latest value. No two consecutive values are equal.
     public var publisher: PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
-    /// Returns a publisher like `publisher`, which publishes later values on a scheduler instead of the main queue.
+    /// Returns a publisher of the current value and, on a scheduler, each later value; see `publisher` for details.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { scheduler.schedule($0) }
     }
@@ -44,7 +44,7 @@
     let cache: PreferenceCache<Value>
     let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// Begins a subscription; the first value is published when the subscriber demands one.
+    /// Starts a subscription, which publishes the first value when the subscriber demands a value.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Value, Downstream.Failure == Never {
       subscriber.receive(
@@ -54,9 +54,9 @@
 
   /// A subscription that delivers values as the subscriber demands them.
   ///
-  /// `@unchecked Sendable`: the lock `state` guards everything that changes except `values`. One thread at a time uses
-  /// `values` and `deliver`: first the thread that sets `hasBegun` under the lock; then the task, which that thread
-  /// starts under the lock when it is done; while the task is suspended, the scheduler's block, which resumes it.
+  /// `@unchecked Sendable`: the lock `state` guards everything that changes except `values`. Only one thread at a time
+  /// uses `values` and `deliver`: first the thread that sets `hasBegun` under the lock, and then the task that this
+  /// thread starts under the lock. While the task waits for the scheduler's block, only the block uses them.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none
@@ -68,7 +68,7 @@
 
     private var values: PreferenceValues<Value>.Iterator
     private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// Delivers a value to the subscriber, and returns how many more values the subscriber demands.
+    /// A closure that delivers a value to the subscriber, and returns how many more values the subscriber demands.
     private let deliver: (Value) -> Subscribers.Demand
     private let state = Lock(State())
 
@@ -126,7 +126,7 @@
       state.withLock { $0.demand += more }
     }
 
-    /// Waits until a value is demanded; returns false if the subscription was canceled.
+    /// Waits until the subscriber demands a value; returns false if the subscription was canceled.
     private func isDemanded() async -> Bool {
       await withCheckedContinuation { continuation in
         let isDue = state.withLock { state in

@@ -6,9 +6,9 @@ extension Preference {
   /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable, CustomStringConvertible {
     let origin: PreferenceCache<Value>
-    /// The preference in its store.
+    /// The cache of the preference in its store.
     ///
-    /// If the store couldn't be created at first, this is the cache that has replaced the original one.
+    /// If the store couldn't be created at first, a new cache has replaced the original cache.
     var cache: PreferenceCache<Value> { origin.latest }
 
     /// The key of the value in the store.
@@ -20,14 +20,14 @@ extension Preference {
       nonmutating set { cache.set(newValue) }
     }
 
-    /// The key, the value and what overrides it, the path or the type of the store, and the place of the declaration.
+    /// The key, the value, its override if any, the store's path or type, and the source location of the declaration.
     public var description: String {
       let store = cache.store.path ?? "\(type(of: cache.store))"
       let overridden = cache.overridden.map { " (overridden by \($0))" } ?? ""
       return "\(key.debugDescription): \(value)\(overridden), in \(store), declared at \(cache.place)"
     }
 
-    /// Whether the store has a value, even one that can't be read; if not, the property reads as its default.
+    /// Whether the store has a value, readable or not; without a value, the property reads as its default.
     public var isSet: Bool { cache.isSet }
 
     /// Removes the value from the store, so that the property reads as its default again.
@@ -40,31 +40,31 @@ extension Preference {
     /// - Throws: `.typeMismatch` if the value can't be read as the property's type; any error of the store.
     public func load() throws(PreferenceError) -> Value { try cache.load() }
 
-    /// Sets the value, even if the present value can't be read; throws an error if the new value can't be stored.
+    /// Sets the value, even if the current value can't be read.
     ///
-    /// - Throws: An error if the value can't be encoded or stored; the present value then stays.
+    /// - Throws: An error if the new value can't be encoded or stored. After an error, the current value stays.
     public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: cache.text(of: value)) }
 
     /// Changes the value in one step: unlike with a `+=`, no other thread or process can write in between.
     ///
-    /// The step is one transaction of the store: the body runs once, and nothing is written if it throws.
+    /// The step is one transaction of the store. The body runs once, and nothing is written if the body throws.
     ///
     /// - Parameters:
     ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default.
     ///   - body: A closure that changes the value in place.
-    /// - Throws: Any error of the body or the store; `.typeMismatch` if the present value can't be read as the
+    /// - Throws: Any error of the body or the store; `.typeMismatch` if the current value can't be read as the
     ///   property's type.
     @discardableResult
     public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
       try cache.update(recovering: recovering, body)
     }
 
-    /// The error of a value that can't be read, or else of the last assignment if it failed; nil if there is none.
+    /// The error in reading the value, or else the error of the last assignment; nil if neither fails.
     ///
-    /// Each access asks the store. The error of an assignment is forgotten when the value changes.
+    /// Each access reads the store. The error of an assignment is discarded when the value changes.
     public var error: PreferenceError? { cache.error }
 
-    /// An asynchronous sequence of the present value and each later value, set by this process or another.
+    /// An asynchronous sequence of the current value and each later value, set by this process or another.
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
 
     /// The part of the value at a key path.
@@ -105,7 +105,7 @@ extension Preference {
   /// - Parameters:
   ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default's part.
   ///   - body: A closure that changes the part in place.
-  /// - Throws: Any error of the body or the store; `.typeMismatch` if the present value can't be read.
+  /// - Throws: Any error of the body or the store; `.typeMismatch` if the current value can't be read.
   @discardableResult
   public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try cache.update(recovering: recovering) { whole in
@@ -116,7 +116,7 @@ extension Preference {
     }
   }
 
-  /// The part of this part at a key path.
+  /// The part of this part's value at a key path.
   public subscript<Part>(
     dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
   ) -> PreferencePart<Whole, Part> {
@@ -130,11 +130,11 @@ extension Preference {
   }
 }
 
-/// The members of the projection for a plain constant, which has no `$`; see ``Projection`` for details.
+/// The operations of the projection for a plain constant, which has no `$`; see ``Projection`` for details.
 extension Preference {
   private var projection: Projection { Projection(origin: resolver.constantCache) }
 
-  /// Whether the store has a value, even one that can't be read; if not, the constant reads as its default.
+  /// Whether the store has a value, readable or not; without a value, the constant reads as its default.
   public var isSet: Bool { projection.isSet }
 
   /// Removes the value from the store, so that the constant reads as its default again.
@@ -143,7 +143,7 @@ extension Preference {
   /// Returns the value, or the default if no value is set; throws if the value can't be read.
   public func load() throws(PreferenceError) -> Value { try projection.load() }
 
-  /// Sets the value, even if the present value can't be read; throws an error if the new value can't be stored.
+  /// Sets the value, even if the current value can't be read; throws an error if the new value can't be stored.
   public func set(_ value: Value) throws(PreferenceError) { try projection.set(value) }
 
   /// Changes the value in one step: no other thread or process can write in between.
@@ -152,9 +152,9 @@ extension Preference {
     try projection.update(recovering: recovering, body)
   }
 
-  /// The error of a value that can't be read, or else of the last assignment if it failed; nil if there is none.
+  /// The error in reading the value, or else the error of the last assignment; nil if neither fails.
   public var error: PreferenceError? { projection.error }
 
-  /// An asynchronous sequence of the present value and each later value, set by this process or another.
+  /// An asynchronous sequence of the current value and each later value, set by this process or another.
   public var values: PreferenceValues<Value> { projection.values }
 }

@@ -16,27 +16,29 @@
 /// ```
 ///
 /// The store is registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all classes,
-/// in the registry that is current when the object is created. The default is `FilePreferenceStore.standard`, or a
-/// store in memory in a test. A plain constant, read through ``value``, asks the registry that is current at each use.
+/// in the registry that is current when the object is created. If no store is registered, the property uses
+/// `FilePreferenceStore.standard`, or in tests a store in memory. A plain constant, read through ``value``, uses the
+/// registry that is current at each use.
 ///
 /// *When the work happens*: the declaration does nothing. The first use finds the name and the store. A read decodes
-/// the value once after each change. An assignment is in the store when it returns; a file needs one append.
+/// the value once after each change. An assigned value is in the store when the assignment returns, after one append to
+/// a file.
 ///
-/// *Observation*: the Observation framework tracks reads, and notifies observers of each change by this or another
-/// object or process, on the thread that makes or finds the change, once the new value can be read.
+/// *Observation*: the Observation framework tracks reads, and notifies observers of each change by any object or
+/// process. Observers run on the thread that makes or finds the change, after the new value can be read.
 ///
-/// *Threads*: reads and assignments are safe from any thread. A `+=` is a separate read and write: if several threads
+/// *Threads*: reads and assignments are safe from any thread. A `+=` is a separate read and write. If several threads
 /// or processes count, use `try $property.update { $0 += 1 }`.
 ///
 /// *Errors*: a value that can't be decoded reads as the default and stays in the store. An assignment doesn't replace
-/// it, because the new value may build on the default. `$property.error`, the store's `errors` and, in debug builds,
-/// the standard error have the reason. `$property.load()`, `.set(_:)` and `.update(_:)` throw it instead.
+/// the stored value, because the new value may be based on the default. `$property.error`, the store's `errors` and, in
+/// debug builds, the standard error report the failure. `$property.load()`, `.set(_:)` and `.update(_:)` throw errors.
 ///
 /// *Traps*: a property of a struct, or a local variable, needs a key. The program stops if a store is registered only
-/// as its own type and not as `(any PreferenceStore).self`, because the standard file would otherwise be used.
+/// as its own type and not as `(any PreferenceStore).self`, because the standard file would be used by mistake.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let resolver: PreferenceResolver<Value>
-  /// The same object as `resolver`, for reads that don't retain it; `resolver` keeps it alive.
+  /// An unretained reference to the object that `resolver` keeps alive, for reads that don't retain the object.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   fileprivate init(
@@ -53,9 +55,9 @@
   ///
   /// - Parameters:
   ///   - defaultValue: The property's value until another value is set. It is never stored. All objects of a process
-  ///     that have the same store and key use the default of the first, such as a `UUID()`, unless an initializer
-  ///     passes the default. If it is an Optional that isn't nil, an assigned nil is stored as `{"#nil":null}`, and
-  ///     `reset()` removes the value.
+  ///     that have the same store and key share the first object's default, such as a `UUID()`, unless an initializer
+  ///     passes the default. If the default is an Optional that isn't nil, an assigned nil is stored as
+  ///     `{"#nil":null}`, and `reset()` removes the value.
   ///   - key: The key in the store; by default, the property's name, which is known only in a class or an actor.
   ///   - store: The store; by default, the registered store.
   ///   - fileID: The file of the declaration, for messages.
@@ -71,11 +73,11 @@
       DefaultValue(defaultValue, writtenIn: function), store)
   }
 
-  /// Creates a property with a default, whose value was stored under other keys before.
+  /// Creates a property with a default, and with former keys under which the value may still be stored.
   ///
-  /// If the current key has no value, the property reads the value of the first former key that has one. The next
-  /// assignment stores its value under the current key, and removes the former values. The other parameters have the
-  /// same meanings as those of the initializer without former keys.
+  /// If the current key has no value, the property reads the first former key that has a value. The next assignment
+  /// stores the assigned value under the current key, and removes the values of the former keys. For the other
+  /// parameters, see the initializer without former keys.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKey: FormerPreferenceKey, _ earlierKeys: FormerPreferenceKey..., fileID: StaticString = #fileID,
@@ -105,7 +107,7 @@
 
   /// Creates a property or a plain constant that is nil until it is set; assigning nil removes the value.
   ///
-  /// The parameters have the same meanings as those of the initializer with a default.
+  /// For the parameters, see the initializer with a default.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -138,7 +140,7 @@
       isConstant: store == nil)
   }
 
-  /// The value of a property of a class or an actor.
+  /// The value of a property in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
@@ -153,7 +155,7 @@
     set { container[keyPath: path].set(newValue, in: container) }
   }
 
-  /// The value of a property of a struct, or of a local variable.
+  /// The value of a property in a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedValue } }
@@ -162,7 +164,7 @@
     nonmutating set { set(newValue, in: nil) }
   }
 
-  /// The projection `$property` of a property of a class or an actor.
+  /// The projection `$property` of a property in a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -170,14 +172,15 @@
     Projection(origin: container[keyPath: path].resolver.cache(in: container))
   }
 
-  /// The projection `$property` of a property of a struct, or of a local variable.
+  /// The projection `$property` of a property in a struct, or of a local variable.
   ///
-  /// A plain constant has no `$`, and has the same operations itself.
+  /// A plain constant has no `$`, and offers the projection's operations itself.
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
-// This initializer is in an extension because, in the type's body, the compiler would call it for each property without
-// a default, even if the initializer of the class assigns the property: `_token = Preference(wrappedValue: "", name)`.
+// If this initializer were in the type's body, the compiler would call it for each property without a default, even if
+// the initializer of the class assigns the property, as in `_token = Preference(wrappedValue: "", name)`.
+//
 // For an Optional property, the compiler calls `init(wrappedValue:)` with nil, but only if that initializer has no
 // variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
@@ -188,7 +191,7 @@ extension Preference where Value: ExpressibleByNilLiteral {
 }
 
 extension Preference {
-  /// The value of a plain constant, in the given store or in the store of the current registry.
+  /// The value of a plain constant, in the declared store or in the store of the current registry.
   @inlinable public var value: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedConstant } }
@@ -197,7 +200,7 @@ extension Preference {
     nonmutating set { set(constant: newValue) }
   }
 
-  /// Reads the constant if no decoded copy is up to date; never inlined, so that other reads stay fast.
+  /// The constant's value if no decoded copy is up to date; never inlined, so that other reads stay fast.
   @usableFromInline var constantValue: Value { @inline(never) get { resolver.constantCache.value } }
 
   @usableFromInline func set(constant value: Value) { resolver.constantCache.set(value) }
@@ -207,7 +210,7 @@ extension Preference {
   /// - Precondition: The declaration specifies a key; the key of any other property is `$property.key`.
   public var key: String { resolver.declaration.key(of: identity, in: nil) }
 
-  /// Reads the value if no decoded copy is up to date; never inlined, so that other reads stay fast.
+  /// Returns the value if no decoded copy is up to date; never inlined, so that other reads stay fast.
   @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { resolver.cache(in: container).value }
 
   @usableFromInline func set(_ value: Value, in container: AnyObject?) { resolver.cache(in: container).set(value) }
@@ -226,7 +229,7 @@ extension Preference: NamedProperty {
 }
 
 extension Preference: NeedingProperty {
-  /// The need for a registered store, which is optional because the standard file can take its place.
+  /// The need for a registered store, which is optional because the property can use the standard file.
   package static var need: PropertyNeed {
     PropertyNeed(.optional, asksForValue: false, services: [(any PreferenceStore).self])
   }

@@ -2,40 +2,41 @@ internal import SpellRegistry
 internal import Support
 public import PreferenceStorage
 
-/// One preference in one store, with its decoded value.
+/// A preference in one store, with its decoded value.
 ///
 /// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
-/// outdated, the reader takes the latest decoded value or decodes again, under no lock: a decoder may read preferences.
+/// outdated, the reader uses the last decoded value or decodes the stored text again. No lock is held during decoding,
+/// since a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards it, and nothing else
-/// changes.
+/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards the copy, and all other
+/// properties are constants.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
-  /// The store with the values that are written: `store` without its overrides.
+  /// The store to which values are written: `store` without its overrides.
   private let stored: any PreferenceStore
-  /// The value that overrides the stored one for this run; nil if there is none.
+  /// The value that overrides the stored value for this run; nil if the key isn't overridden.
   private let override: PreferenceOverride?
-  /// The hub of the store that keeps the value, and the key there; nil if that store has no hub.
+  /// The hub of the store that keeps the value, and the key in that store; nil if the store has no hub.
   private let home: (hub: PreferenceHub, key: String)?
   let place: SourcePlace
-  /// The present key, followed by the former keys.
+  /// The current key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
   private let names: [String]
-  /// The present key.
+  /// The current key of the value in `store`.
   let key: String
   private let declaredDefault: DefaultValue<Value>
-  /// Whether a former value is erased from the store at once.
+  /// Whether a replaced or removed value is immediately erased from the store's medium.
   private let isErasing: Bool
 
   private let signal: PreferenceSignal?
-  /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
+  /// An unretained reference to the object that `signal` keeps alive, for reads that don't retain the object.
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
   private struct State: Sendable {
-    /// The value that was decoded last, and the signal's version for which it is valid; 0 if there is no value.
+    /// The last decoded value, and the signal's version for which the value is valid; nil and 0 before the first read.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The cache that has replaced this one, if the store of this one could not be created; otherwise nil.
+    /// The cache that has replaced this cache, because its store could not be created; otherwise nil.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
@@ -54,15 +55,15 @@ public import PreferenceStorage
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
 
-  /// Whether the store could be created; if not, a later use tries again.
+  /// Whether the store could be created; if not, a later use of the preference tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
-  /// The place of the value that overrides the stored one for this run; nil if there is none.
+  /// The source of the value that overrides the stored value for this run; nil if the key isn't overridden.
   var overridden: String? { override?.source }
 
   // MARK: Reading
 
-  /// The value while none is set; if the store has a hub, the same at each read.
+  /// The value of the preference while no value is set; the same at each read if the store has a hub.
   private var defaultValue: Value {
     switch declaredDefault {
     case .constant(let value): value
@@ -74,7 +75,7 @@ public import PreferenceStorage
 
   /// The value in the store, or the default.
   ///
-  /// The current observation tracks the read.
+  /// The active observation tracking, if there is any, registers the read.
   var value: Value {
     if let copy = decodedValue { return copy }
     let version = signal?.version ?? 0
@@ -87,13 +88,13 @@ public import PreferenceStorage
     do throws(PreferenceError) {
       found = try read()
     } catch {
-      // The result isn't kept if the store can't be read, so that the next read tries again.
+      // If the store can't be read, the default isn't kept in the cache, so that the next read tries again.
       guard error.code == .typeMismatch else { return defaultValue }
       if signal?.mayReport(version) == true { report(error) }
     }
     let value = found ?? defaultValue
-    // A value isn't kept while the present key has none, because a change of a former key sends no signal. A store that
-    // has signals has a hub, and so a default that is the same at each read.
+    // A value isn't kept while only a former key may have a value, because a change to a former key sends no signal.
+    // A default can be kept, because a store that has signals has a hub, which returns the same default at each read.
     let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
     guard version > 0, isKept else { return value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
@@ -101,9 +102,9 @@ public import PreferenceStorage
     return value
   }
 
-  /// The decoded value, if the thread's copy is valid for the signal's version.
+  /// The decoded value in the thread's copy; nil unless the copy is valid for the signal's version.
   ///
-  /// The current observation tracks the read.
+  /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
     let version = unretainedSignal._withUnsafeGuaranteedRef { signal in
@@ -113,13 +114,13 @@ public import PreferenceStorage
     return copies.value(of: version)
   }
 
-  /// Reads the value that overrides the stored one, or else the stored one.
+  /// Reads the value that overrides the stored value, or else the stored value; nil if there is neither.
   private func read() throws(PreferenceError) -> Value? {
     guard let override else { return try readStored().value }
     return try override.value(Value.self, forKey: key)
   }
 
-  /// Reads the value from the store, under the present key or a former one, and returns it with the texts of all keys.
+  /// Returns the stored value of the current key or of a former key, with the stored texts of all keys.
   private func readStored() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
     do throws(PreferenceError) {
       let texts = try names.map { key throws(PreferenceError) in try stored.json(forKey: key) }
@@ -132,14 +133,14 @@ public import PreferenceStorage
     }
   }
 
-  /// Returns the value that the texts of the keys encode, or nil if there is none.
+  /// Returns the value of the first key that has a text, or nil if all texts are nil.
   private func decode(_ texts: [String?]) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       for (key, text) in zip(keys, texts) { if let value = try key.value(Value.self, of: text) { return value } }
       return nil
     } catch {
       let mismatch = error
-      // A former key with the same name may declare that the value is kept there in encoded form.
+      // A former key with the current key's name may declare that the value is encoded within a string or data.
       for former in keys.dropFirst() where former.key == key {
         do throws(PreferenceError) { return try former.value(Value.self, of: texts[0]) } catch {}
       }
@@ -156,8 +157,9 @@ public import PreferenceStorage
     return try read() ?? defaultValue
   }
 
-  /// The error of a value that can't be read, or else of the last assignment if it failed and the value hasn't changed
-  /// since then.
+  /// The error from reading the value now, or else the error of the last assignment; nil if neither has failed.
+  ///
+  /// The error of an assignment is discarded when the value changes.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
     let now = signal?.version
@@ -167,7 +169,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Whether the store has a value, even one that can't be read.
+  /// Whether the store has a value, even a value that can't be read.
   var isSet: Bool {
     signal?.track()
     return names.contains { (try? store.json(forKey: $0)) != nil }
@@ -175,9 +177,10 @@ public import PreferenceStorage
 
   // MARK: Writing
 
-  /// Writes a value; if that fails, keeps the error and reports it.
+  /// Writes a value; if the write fails, keeps the error and reports it.
   ///
-  /// If another writer comes between the read of the present value and the write, both are repeated, under no lock.
+  /// If another writer changes the value after the old value was read, the read and the write are repeated. No lock is
+  /// held between the read and the write.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
@@ -188,7 +191,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Changes the value in one transaction; if that fails, keeps the error and reports it.
+  /// Changes the value in one transaction; if the change fails, keeps the error and reports it.
   func assign(_ change: (inout Value) -> Void) {
     reportingFailure { () throws(PreferenceError) in
       _ = try readableTexts()
@@ -201,9 +204,11 @@ public import PreferenceStorage
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  /// Writes a value's text, or removes it, together with the values of former keys, which would take its place.
+  /// Writes the text of the current key, or removes the key for nil, and removes all former keys.
   ///
-  /// - Returns: False if the texts of the keys aren't the known ones; nothing was changed then.
+  /// A former key's value would otherwise take the place of a removed value.
+  ///
+  /// - Returns: False if the keys no longer have the texts in `known`, in which case nothing is changed.
   @discardableResult
   func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
     guard try stored.replace(names, by: text, ifStill: known, erasing: isErasing) else { return false }
@@ -230,24 +235,24 @@ public import PreferenceStorage
     }
   }
 
-  /// Returns the text to store for a value; nil if the value is to be removed.
+  /// Returns the text to store for a value, or nil if the key has to be removed from the store.
   func text(of value: Value) throws(PreferenceError) -> String? {
     try PreferenceText.text(of: value, forKey: key, default: defaultValue)
   }
 
-  /// Returns the texts of the keys, which can be decoded, for an assignment that replaces them.
+  /// Returns the stored texts of all keys, which an assignment may replace because they can be decoded.
   ///
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
-  ///   be read: the assigned value, as of a `+=`, may build on the default.
+  ///   be read. In both cases, the assigned value may be based on the default, for example by a `+=`.
   private func readableTexts() throws(PreferenceError) -> [String?] {
-    // What is assigned may build on the value that overrides the stored one.
+    // The assigned value may be based on the overriding value, so an override that can't be read prevents the write.
     if override != nil { _ = try read() }
     let (texts, failure) = outcome.withLock { ($0.readable, $0.readFailure) }
     if failure == nil, let texts { return texts }
     let cause: PreferenceError
     do throws(PreferenceError) {
       let texts = try readStored().texts
-      // The store can be read again, so the next assignment is made, but this one may build on the default.
+      // The store can be read again. The next assignment will be made, but this one may be based on the default.
       guard let failure else { return texts }
       cause = failure
     } catch { cause = failure ?? error }
@@ -274,7 +279,7 @@ public import PreferenceStorage
     #endif
   }
 
-  /// Replaces a cache whose store could not be created.
+  /// Takes the place of a cache whose store could not be created, and notifies the listeners of that cache.
   func succeed(_ unavailable: PreferenceCache) {
     let failure = unavailable.outcome.withLock { $0.readFailure }
     outcome.withLock { $0.readFailure = failure }
@@ -292,12 +297,12 @@ public import PreferenceStorage
 
 /// The outcome of the last read and of the last assignment of a preference.
 ///
-/// At file scope and not generic, because each assignment would look up a generic type, for a tenth of its time.
+/// This type isn't nested in a generic type, because each assignment would spend a tenth of its time on type lookup.
 private struct PreferenceOutcome: Sendable {
-  /// The stored texts of the keys at the last read or write, which an assignment may replace; nil if unreadable.
+  /// The texts of the keys at the last read or write, which an assignment may replace; nil if they can't be decoded.
   var readable: [String?]?
-  /// The error for which the last read returned the default, if the store couldn't be read.
+  /// The error of the store that made the last read return the default; nil if the store could be read.
   var readFailure: PreferenceError?
-  /// The error of the last assignment, and the version that it left as it was.
+  /// The error of the last assignment, with the signal's version at that time; nil if the assignment succeeded.
   var writeFailure: (error: PreferenceError, version: UInt64?)?
 }

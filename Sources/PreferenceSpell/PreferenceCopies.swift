@@ -1,11 +1,10 @@
 internal import PreferenceStorage
 public import Synchronization
 
-/// A decoded value with an atomic state, which has the version for which the value is valid, and a mark while a thread
-/// copies or replaces the value.
+/// A decoded value with an atomic state, which contains the value's version and a lock bit.
 ///
-/// A reader that finds the state at its version sets the mark (acquiring), copies the value, and clears the mark
-/// (releasing). That takes two atomic operations, and no waiting.
+/// A reader that finds its version in the state sets the bit (acquiring), copies the value, and clears the bit
+/// (releasing). A read takes two atomic operations, and never waits for other threads.
 @usableFromInline struct PreferenceCopy<Value: Sendable>: ~Copyable {
   /// Twice the version of `value`, plus 1 while a thread uses the value; 0 if there is no value.
   @usableFromInline let state = Atomic<UInt64>(0)
@@ -33,10 +32,10 @@ public import Synchronization
     first.deallocate()
   }
 
-  /// Returns the value if the calling thread's copy has that version and no other thread is using it, or else nil.
+  /// Returns the value if the calling thread's copy has this version and no other thread uses the copy, or else nil.
   @inlinable func value(of version: UInt64) -> Value? { withValue(of: version) { $0 } }
 
-  /// Returns the result of `body` for that value, or nil if there is none.
+  /// Returns the result of `body` for the value of this version in the calling thread's copy, or nil if unavailable.
   @inlinable @inline(__always) func withValue<Result>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
     let copy = first + threadCopyIndex()
     guard
@@ -47,14 +46,14 @@ public import Synchronization
     return copy.pointee.value.flatMap(body)
   }
 
-  /// Stores a value of a version, unless another thread is using the calling thread's copy.
+  /// Stores a value and its version in the calling thread's copy, unless another thread is using the copy.
   func keep(_ value: Value, of version: UInt64) {
     let copy = first + threadCopyIndex()
     let found = copy.pointee.state.load(ordering: .relaxed)
     guard found & 1 == 0, found != version << 1,
       copy.pointee.state.compareExchange(expected: found, desired: found | 1, ordering: .acquiring).exchanged
     else { return }
-    // The former value is released after the mark is cleared, because its deinitializer may read the preference.
+    // The former value is released after the copy is unlocked, because its deinitializer may read the preference.
     let former = copy.pointee.value
     copy.pointee.value = value
     copy.pointee.state.store(version << 1, ordering: .releasing)

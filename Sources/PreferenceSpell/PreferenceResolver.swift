@@ -3,35 +3,35 @@ public import SpellRegistry
 internal import Support
 public import Synchronization
 
-/// Resolves a preference to its store and key once, and after that with one atomic load.
+/// A resolver that finds a preference's store and key at the first use, and later with one atomic load.
 ///
-/// `@unchecked Sendable`: `home` is a constant that any thread may use; the compiler checks the other properties.
+/// `@unchecked Sendable`: `home` is a constant that any thread may use, and the compiler checks the other properties.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
-  /// A storage without a value, which only refers to the property's registry.
+  /// A property storage without a value, which only refers to the property's registry.
   ///
-  /// It retains the registry, unless the registry keeps the object. Nil for a plain constant, which uses the current
-  /// registry, and for a declaration that needs no registry.
+  /// The storage retains the registry, unless the registry retains the property's container. Nil for a plain constant,
+  /// which uses the current registry, and for a declaration with a store and a key, which uses no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
-  /// The cache for the registry that was asked last.
+  /// The cache for the registry that was used last.
   private let resolved = Lock<ResolvedCache?>(nil)
-  /// The cache for the only registry that a property asks, kept as long as this object.
+  /// The cache of a property, which uses only one registry; kept as long as this object.
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
   /// The address of `cache`, for reads that don't retain the object.
   ///
-  /// The address is stored releasing and loaded acquiring, so a reader that sees it sees the whole object.
+  /// The address is stored with releasing and loaded with acquiring order, so its readers see an initialized object.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
-  /// The cache of a constant in its own store, or in that of the shared registry, kept as long as this object.
+  /// The cache of a plain constant in its own store or the shared registry's store, kept as long as this object.
   private let constant = AtomicLazyReference<PreferenceCache<Value>>()
   /// The address of `constant`, stored with releasing and loaded with acquiring order.
   @usableFromInline let constantAddress = Atomic<UInt>(0)
-  /// The caches of a constant for the registries that threads asked last, by the registry's number.
+  /// The caches of a plain constant for the registries that threads used last, by the registry's number.
   ///
-  /// A cache, with its store, stays until a thread with the same copy asks another registry.
+  /// A cache and its store stay alive until a thread with the same `threadCopyIndex()` uses another registry.
   private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
   /// The address of `recent`, stored with releasing and loaded with acquiring order.
   @usableFromInline let recentAddress = Atomic<UInt>(0)
-  /// Whether a constant is in the store of the registry that is current at each use.
+  /// Whether a plain constant uses the store of the registry that is current at each use.
   @usableFromInline let asksRegistry: Bool
   let declaration: PreferenceDeclaration<Value>
 
@@ -46,13 +46,12 @@ public import Synchronization
     home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value, if the store has been resolved and the thread's copy is up to date.
+  /// The decoded value; nil unless the store has been found and the thread's copy is up to date.
   @inlinable var decodedValue: Value? {
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
-  /// The decoded value of a constant, if its store in the current registry is known, and the thread's copy is up to
-  /// date.
+  /// The decoded value of a plain constant; nil unless its current store is known and the thread's copy is up to date.
   @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
     if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
@@ -67,10 +66,10 @@ public import Synchronization
     return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
   }
 
-  /// Returns the preference in the store of the registry that was current when the wrapper was created.
+  /// Returns the property's cache, with the store of the registry that was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    // The store that a declaration gives needs no registry.
+    // If the declaration specifies a store, the registry isn't used to find a store.
     let new = cache(in: container, asking: declaration.store == nil ? home?.registry ?? .current : .current)
     guard new.isAvailable, home != nil || declaration.store != nil else { return new }
     let stored = cache.storeIfNil(new)
@@ -78,7 +77,7 @@ public import Synchronization
     return stored
   }
 
-  /// The preference of a plain constant, in its own store or in the store of the registry that is current at each use.
+  /// The cache of a plain constant, with the declared store or the store of the registry that is current now.
   var constantCache: PreferenceCache<Value> {
     let requested = asksRegistry ? InitializerRegistry.requested : nil
     if let requested {
@@ -94,18 +93,18 @@ public import Synchronization
     return stored
   }
 
-  /// Lets this thread's next uses of the constant find its store in a registry without a lock.
+  /// Records the constant's cache for a registry, so that this thread finds the cache without a lock the next time.
   private func remember(_ cache: PreferenceCache<Value>, for registry: InitializerRegistry) {
     let recent = recent.load() ?? recent.storeIfNil(PreferenceCopies())
     recentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(recent).toOpaque()), ordering: .releasing)
     recent.keep(cache, of: registry.number)
   }
 
-  /// Returns the preference in the store of a registry.
+  /// Returns the cache for a registry, and creates the cache if the registry wasn't the last one used.
   ///
-  /// No lock is held while registered initializers run; if two threads create a preference at once, either will do.
+  /// No lock is held while registered initializers run. If two threads create a cache at once, either may be kept.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    // This isn't a key path, because each use would create a key path of a generic type, which takes microseconds.
+    // The closure isn't a key path, since each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
     func cache(of known: ResolvedCache?) -> PreferenceCache<Value>? {
       known.map { unsafeDowncast($0.cache, to: PreferenceCache<Value>.self) }
@@ -113,7 +112,7 @@ public import Synchronization
     if let known, known.registry == registry.number, known.retry.map({ .now < $0 }) ?? true { return cache(of: known)! }
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
-    // A cache with the same store, or as yet with none, stays, because it knows which reads and assignments failed.
+    // The old cache knows which reads and assignments failed. It stays if the store is the same or still unavailable.
     let old = cache(of: known)
     let same = old?.store === new.store || known?.registry == registry.number && retry != nil ? old : nil
     resolved.withLock { $0 = ResolvedCache(registry: registry.number, cache: same ?? new, retry: retry) }
@@ -121,7 +120,7 @@ public import Synchronization
     return same ?? new
   }
 
-  /// Returns the preference in its store, with its former keys.
+  /// Creates the cache of the preference, with the store and key that the declaration leads to.
   private func makeCache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     let key = declaration.key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
@@ -143,7 +142,7 @@ public import Synchronization
     }
   }
 
-  /// Returns the standard file; stops the program if a store is registered as its own type, surely by mistake.
+  /// Returns the standard store; traps if a store is registered as its own type, which is surely a mistake.
   private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
     for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
       trap(
@@ -165,10 +164,10 @@ public import Synchronization
   }
 }
 
-/// The cache of a preference, and the registry whose store it is in.
+/// The cache of a preference, and the number of the registry that provided the store.
 ///
-/// At file scope and not generic, because each read of a constant would look up eleven generic types (benchmark
-/// "Preference.value of a constant").
+/// This type isn't nested in a generic type, because each read of a constant would look up eleven generic types
+/// (benchmark "Preference.value of a constant").
 private struct ResolvedCache: Sendable {
   /// The registry's number.
   let registry: UInt64
@@ -188,7 +187,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
-  /// Whether a former value is erased from the store at once.
+  /// Whether a replaced or removed value is immediately erased from the store's medium.
   var isErasing: Bool {
     if case .declared(let key) = defaultValue { return key.isErasing }
     return false
@@ -217,16 +216,16 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
 
 /// The value of a preference that isn't set.
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
-  /// The default of this one wrapper.
+  /// The default of a single wrapper, which no other wrapper shares.
   case constant(Value)
-  /// The default at a declaration, of which the first in the process is used.
+  /// The default of all wrappers at one declaration: the first default that was made in the process.
   case shared(Value)
   /// The default of a declared key, which is made once for each store.
   case declared(PreferenceKey<Value>)
 
-  /// Creates a default that is written in the type or the function of that name.
+  /// Creates the default of a wrapper that is created in the type or function with this name.
   init(_ value: Value, writtenIn function: StaticString) {
-    // The name of a function has parentheses, and what it passes may differ from call to call.
+    // The name of a function has parentheses. Each call of the function may pass a different default.
     let isPassed = function.withUTF8Buffer { $0.contains(UInt8(ascii: "(")) }
     self = isPassed ? .constant(value) : .shared(value)
   }
@@ -234,11 +233,12 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 
 // MARK: A store that can't be made
 
-/// A placeholder for a registered store that could not be created; every use throws the reason, so no caller believes
-/// that a value was stored.
+/// A placeholder for a registered store that could not be created.
+///
+/// Every use throws the reason, so that no caller believes that a value was stored.
 final class UnavailablePreferenceStore: CustomPreferenceStore {
   private let reason: PreferenceError
-  /// The hub that notifies listeners once the store could be created.
+  /// The hub that notifies listeners when the registered store has been created after all.
   let hub = PreferenceHub()
 
   init(because reason: PreferenceError) { self.reason = reason }

@@ -1,14 +1,14 @@
 internal import PreferenceStorage
 
-/// An asynchronous sequence of the values of a preference: the present value, then each later value.
+/// An asynchronous sequence of a preference's values: the current value, then each later value.
 ///
-/// Each iterator follows the changes after its first `next()`. No two consecutive values are equal. A slow reader may
-/// miss values, but gets the latest one. A value that can't be read appears as the default. The sequence ends when its
-/// task is canceled. It doesn't poll, and an iterator leaves nothing behind when it is released.
+/// Each iterator follows the changes after its first call of `next()`. No two consecutive values are equal. A slow
+/// reader may miss values, but gets the latest value. A value that can't be read appears as the default. The sequence
+/// ends when its task is canceled. An iterator doesn't poll, and stops listening to changes when it is released.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
-  /// Creates an iterator, which begins with the value at the time of the first `next()`.
+  /// Creates an iterator, whose first element is the value at the time of the first call of `next()`.
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache.latest) }
 
   /// An iterator that waits for changes and reads the new values.
@@ -17,15 +17,15 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     fileprivate var changes: PreferenceChanges.Iterator?
     fileprivate var last: Value?
 
-    /// Returns the present value at the first call, then the value after the next change; nil if the task is canceled.
+    /// Returns the current value at the first call, and then waits for the next value; nil if the task is canceled.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
 
-    /// Returns the present value at the first call, then the value after the next change; nil if the task is canceled.
+    /// Returns the current value at the first call, and then waits for the next value; nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       if changes == nil { return begin() }
       while let keys = await changes?.next(isolation: actor) {
         guard keys.contains(cache.key) else { continue }
-        // The iterator listens before it looks for another successor, so that it misses none.
+        // The iterator listens to the new cache's store before it checks for an even newer cache, to miss no change.
         while cache.latest !== cache {
           cache = cache.latest
           changes = cache.store.changes(of: cache.key).makeAsyncIterator()
@@ -38,7 +38,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
       return nil
     }
 
-    /// Listens before it reads the present value, so that no change is missed in between.
+    /// Starts to listen for changes, and then returns the current value; in this order, no change is missed.
     mutating func begin() -> Value {
       changes = cache.store.changes(of: cache.key).makeAsyncIterator()
       last = cache.value

@@ -2,10 +2,11 @@ public import Observation
 import Support
 public import Synchronization
 
-/// An asynchronous sequence of the changes of a store: each element is the set of keys that changed since the last one.
+/// An asynchronous sequence of the keys whose values change in a store.
 ///
-/// The first element has the changes since the call of `changes()`. A slow reader gets fewer and larger sets, but loses
-/// no change, and reads the latest values from the store. The sequence ends when its task is canceled.
+/// Each element is the set of keys that changed since the previous element, or since the call of `changes()`. A slow
+/// reader gets fewer and larger sets, but misses no key, and reads the latest values from the store. The sequence ends
+/// when its task is canceled.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -13,7 +14,8 @@ public import Synchronization
 /// }
 /// ```
 ///
-/// A sequence is for one reader: two iterators share its elements. It retains the store's file, but not the store.
+/// A sequence is for one reader: if it has two iterators, only one of them gets each change. The sequence retains the
+/// store's file, but not the store.
 public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
@@ -22,7 +24,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   /// Creates the sequence of the changes that a listener collects.
   init(of listener: ChangeListener, _ stream: AsyncStream<Void>) { (self.listener, self.stream) = (listener, stream) }
 
-  /// Returns the same changes with renamed keys, without the keys that `rename` maps to nil.
+  /// Returns this sequence with renamed keys, without the keys that `rename` maps to nil.
   func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
     var changes = self
     changes.rename = { [old = self.rename] in old($0).flatMap(rename) }
@@ -38,14 +40,14 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let listener: ChangeListener
     fileprivate var base: AsyncStream<Void>.Iterator
-    // Retains the stream, which ends when its last owner releases it.
+    // The iterator retains the stream, because the stream ends when its last owner releases it.
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
-    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
+    /// Waits for a change and returns the keys that changed since the last call, or nil if the task is canceled.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
-    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
+    /// Waits for a change and returns the keys that changed since the last call, or nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
         let keys = Set(listener.fetch().compactMap(rename))
@@ -58,19 +60,19 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 
 // MARK: Signals
 
-/// The signal that tells readers of changes to one key's value: a version to compare, and an object to observe.
+/// A signal for changes to one key's value, with a version to compare and an object to observe.
 ///
-/// A store creates one signal for each key that a property reads, and drops it with the last property that uses it.
-/// When a value changes, the store sends the signal by ``PreferenceHub/tell(_:)``.
+/// A store creates one signal for each key that a property reads. The signal lives as long as a property uses it. When
+/// the value changes, the store calls ``PreferenceHub/tell(_:)`` to send the signal.
 ///
-/// The version increases once a new value can be read. A reader that keeps a value loads the version first, then reads
-/// the value, and keeps both: as long as the version stays the same, so does the value.
+/// The version increases after a new value can be read. A reader that keeps a value loads the version first, then reads
+/// the value, and keeps both. The kept value is up to date as long as the signal's version stays the same.
 public final class PreferenceSignal: Observable, Sendable {
   @usableFromInline let counter = Atomic<UInt64>(1)
   private let registrar = ObservationRegistrar()
   /// The version for which a read error was last reported.
   private let reportedVersion = Atomic<UInt64>(0)
-  /// The key path of the value, stored here because a key path literal would be retained by each read.
+  /// The key path of `value`, kept in a property because each read would retain a key path literal.
   private let path: any KeyPath<PreferenceSignal, Void> & Sendable = \PreferenceSignal.value
   private let onEnd: @Sendable () -> Void
 
@@ -79,30 +81,30 @@ public final class PreferenceSignal: Observable, Sendable {
 
   deinit { onEnd() }
 
-  /// A stand-in for the value, which observers track; the store has the value itself.
+  /// A placeholder that observers track in place of the key's value, which the store keeps.
   private var value: Void { () }
 
-  /// The version of the value; never 0, so that 0 can mean that a reader keeps no value yet.
+  /// The version of the value, which is never 0: a reader uses 0 while it keeps no value.
   @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
-  /// Tells the running observation, if there is one, that the value is being read.
+  /// Registers a read of the value with the active observation tracking, if there is any.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }
 
-  /// Notifies observers on the calling thread, with no lock held, after `counter` has been increased.
+  /// Notifies observers on the calling thread, which has increased `counter` before and holds no lock.
   func notifyObservers() {
     registrar.willSet(self, keyPath: path)
     registrar.didSet(self, keyPath: path)
   }
 
-  /// Returns whether a read error of this version may be reported: true only for the first call with each version.
+  /// Returns whether an error of reading this version may be reported: true only for the first call with each version.
   package func mayReport(_ version: UInt64) -> Bool { reportedVersion.exchange(version, ordering: .relaxed) != version }
 }
 
 // MARK: Listeners
 
-/// A listener to changes: the keys that it hasn't fetched yet, and a stream that wakes its reader.
+/// A listener that collects changed keys until its reader fetches them, and wakes the reader through a stream.
 final class ChangeListener: Sendable {
-  /// The key that the listener is limited to; nil for all keys.
+  /// The only key whose changes the listener collects; nil for all keys.
   private let key: String?
   private let pending = Lock<Set<String>>([])
   private let bell: AsyncStream<Void>.Continuation

@@ -1,40 +1,40 @@
 internal import Support
 
-/// The declarations that the program has used of the keys of one store, with the defaults that were made for them.
+/// The declarations of one store's keys that the program has used, and the default values made for them.
 ///
-/// A default such as `UUID()` is made once, so that every read returns the same one while nothing is set.
+/// A default such as `UUID()` is made only once, so that every read returns the same value until the key is set.
 package final class PreferenceDeclarations: Sendable {
-  /// The place of a declaration in the source.
+  /// The position of a declaration in the source code.
   package typealias Place = any Hashable & Sendable & CustomStringConvertible
 
   private struct Declaration: Sendable {
     let type: any Any.Type
-    /// The place; nil for a declared key, which is the same wherever it is used.
+    /// The declaration's position in the source; nil for a `PreferenceKey`, whose uses all share one declaration.
     let place: Place?
-    /// The default, in a `MadeDefault`; nil as long as none was made.
+    /// The default value, wrapped in a `MadeDefault`; nil until a default is made.
     var made: (any Sendable)?
   }
   private struct MadeDefault<Value: Sendable>: Sendable { let value: Value }
 
   private let declarations = Lock<[String: [Declaration]]>([:])
-  /// The largest number of keys; after that many, all are forgotten, and defaults are made again.
+  /// The maximum number of keys, after which all declarations are discarded and defaults are made again.
   ///
-  /// Without a limit, a program that has a key for each of its users would grow without end.
+  /// Without a limit, a program that has a key for each of its users would need more and more memory.
   private static let limit = 10_000
 
-  /// Notes that a key is declared with a type at a place.
+  /// Records that a key is declared with a type at a position in the source.
   package func note<Value>(_ type: Value.Type, forKey key: String, at place: Place) {
     declarations.withLock { _ = PreferenceDeclarations.index(of: type, forKey: key, at: place, in: &$0) }
   }
 
-  /// Returns the first default that was made for the key with this type at this place in the source.
+  /// Returns the first default made for the key with this type at this position, and makes it if there is none.
   package func defaultValue<Value: Sendable>(forKey key: String, at place: Place?, make: () -> Value) -> Value {
     func made(_ found: Declaration) -> Value? { (found.made as? MadeDefault<Value>)?.value }
     let known = declarations.withLock { all in
       made(all[key]![PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)])
     }
     if let known { return known }
-    // No lock is held meanwhile, because the default may read preferences. If two threads make one, the first is kept.
+    // No lock is held, because `make` may read preferences. If two threads make a default, the first one is kept.
     let new = make()
     return declarations.withLock { all in
       let index = PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)
@@ -44,13 +44,13 @@ package final class PreferenceDeclarations: Sendable {
     }
   }
 
-  /// Returns a sentence that names a declaration of the key with another type; nil if there is none.
+  /// Returns a message that names a declaration of the key with another type, or nil if there is none.
   package func conflict(with type: (some Any).Type, forKey key: String) -> String? {
     let other = declarations.withLock { $0[key]?.first { $0.place != nil && $0.type != type } }
     return other.map { "The key is declared as \($0.type) at \($0.place!): give one of the two another key" }
   }
 
-  /// Returns the index of the declaration among those of the key, to which it is added if it is new.
+  /// Returns the index of the declaration in the key's list of declarations, and adds the declaration if it is new.
   private static func index<Value>(
     of type: Value.Type, forKey key: String, at place: Place?, in all: inout [String: [Declaration]]
   ) -> Int {

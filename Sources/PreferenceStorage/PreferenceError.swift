@@ -4,9 +4,9 @@
   public import Foundation
 #endif
 
-/// An error of reading or writing a preference.
+/// An error in reading or writing a preference.
 ///
-/// The description says what happened, where, and what to do about it. The code tells a program what to do.
+/// The `description` tells a person what happened, where, and what to do. A program checks the `code` instead.
 ///
 /// ```swift
 /// do throws(PreferenceError) {
@@ -26,7 +26,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   public let underlying: (any Error)?
   package let message: String
 
-  /// Creates an error for a store of your own to throw.
+  /// Creates an error for a custom store to throw.
   ///
   /// The message is a sentence that says what happened and what to do. It begins with a lowercase letter.
   public init(
@@ -47,12 +47,12 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   /// The ``description``, for code that handles any `LocalizedError`.
   public var errorDescription: String? { description }
 
-  /// Returns the error with the path of the file in which it happened, unless the error has a path already.
+  /// Returns a copy of the error that names the file at this path, unless the error already has a path.
   package func at(_ path: String?) -> PreferenceError {
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
 
-  /// Whether the path leads to something other than a file of the store.
+  /// Whether the error means that the store must not use what it found at its path.
   var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile].contains(code) }
 
   private static func shortened(_ key: String) -> String {
@@ -61,7 +61,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
 }
 
 extension PreferenceError {
-  /// A kind of failure, to which later versions may add more.
+  /// A kind of failure; later versions may add more kinds.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the constant, such as `noSpace`.
     public let description: String
@@ -74,7 +74,7 @@ extension PreferenceError {
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// The path leads to something other than a preferences file, such as a folder or another text; it wasn't changed.
+    /// The path leads to something that isn't a preferences file, such as a folder or another text; it wasn't changed.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
     /// A later version of this library wrote the file, which wasn't changed.
     public static let laterVersion = Code("laterVersion")
@@ -82,15 +82,19 @@ extension PreferenceError {
     public static let unreadable = Code("unreadable")
     /// The file can't be written; the change wasn't made, unless only synchronizing or compacting the file failed.
     public static let unwritable = Code("unwritable")
-    /// The disk, the quota, or the file-size limit is exhausted; the change has the same outcome as for ``unwritable``.
+    /// The disk, the quota, or the file-size limit is exhausted.
+    ///
+    /// As with ``unwritable``, the change wasn't made, unless only synchronizing or compacting the file failed.
     public static let noSpace = Code("noSpace")
-    /// Another user owns, or can write to, the folder or one above it, and so could replace the file.
+    /// Another user owns or can write to the file's folder or a folder above it, and could replace the file.
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user owns the file, or can write to it and this right couldn't be revoked; the file wasn't read.
+    /// Another user owns the file, or has write access that couldn't be revoked; the file wasn't read.
     public static let insecureFile = Code("insecureFile")
-    /// The file can't be watched now, so only writes and reloads see others' changes; the store retries every second.
+    /// The file can't be watched now, so only writes and reloads see changes by other processes.
+    ///
+    /// The store tries to watch the file again every second.
     public static let unwatchable = Code("unwatchable")
     /// Another process or thread held the store's lock for longer than the limit; the change wasn't made.
     public static let busy = Code("busy")

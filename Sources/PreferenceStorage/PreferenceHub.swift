@@ -1,11 +1,10 @@
 import Support
 import Synchronization
 
-/// The parts that a store of your own needs besides its values: a lock for writers, notifications of listeners and
-/// properties, and a stream of errors.
+/// The parts that a custom store needs besides its values: a lock for writers, change notifications, and error streams.
 ///
-/// A ``CustomPreferenceStore`` has a hub, and notifies it only of changes that others make to the medium: a property
-/// keeps its decoded value until the hub is told of a change.
+/// A ``CustomPreferenceStore`` has one hub. The store's own writes notify the hub automatically, so the store calls the
+/// hub only when others have changed the medium. A property keeps its decoded value until the hub is notified.
 ///
 /// ```swift
 /// func reload() throws(PreferenceError) {
@@ -13,7 +12,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Safe to use from any thread.
+/// A hub is safe to use from any thread.
 public final class PreferenceHub: Sendable {
   private struct Signal: Sendable { weak var signal: PreferenceSignal? }
 
@@ -33,10 +32,10 @@ public final class PreferenceHub: Sendable {
   /// The declarations of the store's keys that the program has used.
   package let declarations = PreferenceDeclarations()
 
-  /// Creates the hub of one store.
+  /// Creates a hub for a single store.
   public init() { turn = Turn(of: nil) }
 
-  /// Creates the hub of a file.
+  /// Creates the hub of a file, whose path its error messages name.
   init(ofFile path: String) { turn = Turn(of: path) }
 
   /// Runs `body` while no other thread writes, then notifies readers that the keys returned by `body` have changed.
@@ -55,12 +54,12 @@ public final class PreferenceHub: Sendable {
 
   // MARK: Changes
 
-  /// Returns the changes from now on, to all keys or to only one.
+  /// Returns a sequence of the changes from now on, to one key or, if `key` is nil, to all keys.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns the changes to one key, or to all for nil, and calls `onEnd` when the sequence ends.
+  /// Returns a sequence of the changes to one key, or to all keys for nil, which calls `onEnd` when it ends.
   ///
-  /// The sequence retains what `onEnd` captures until it ends.
+  /// Until the sequence ends, it retains the objects that `onEnd` captures.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listener = ChangeListener(key: key, bell: bell)
@@ -77,7 +76,7 @@ public final class PreferenceHub: Sendable {
   }
 
   private func removeListener(_ listener: ObjectIdentifier) {
-    // This may be the last reference to the listener, which must not be deinitialized under the lock.
+    // `state` may hold the last reference to the listener, which must not be deinitialized under the lock.
     let removed = state.withLock { state in
       defer { listenerCount.store(state.listeners.count, ordering: .sequentiallyConsistent) }
       return state.listeners.removeValue(forKey: listener)
@@ -85,7 +84,7 @@ public final class PreferenceHub: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Returns the signal of the key, which is sent each time that ``tell(_:)`` is called with the key.
+  /// Returns the signal of the key, which ``tell(_:)`` sends each time that it is called with the key.
   public func signal(forKey key: String) -> PreferenceSignal {
     state.withLock { state in
       if let signal = state.signals[key]?.signal { return signal }
@@ -115,15 +114,15 @@ public final class PreferenceHub: Sendable {
     let (signals, listeners) = state.withLock { state in
       (state.signals.isEmpty ? [] : keys.compactMap { state.signals[$0]?.signal }, Array(state.listeners.values))
     }
-    // All values are outdated before the first observer runs, which may read them all and may take long.
+    // All versions increase before the first observer runs, since an observer may read any value and take long.
     for signal in signals { signal.counter.add(1, ordering: .releasing) }
     for listener in listeners { listener.hear(keys) }
     for signal in signals { signal.notifyObservers() }
   }
 
-  /// Returns each change from now on, in order, and calls `onEnd` when the stream ends.
+  /// Returns a stream of each change from now on, in order, which calls `onEnd` when it ends.
   ///
-  /// Unlike ``changes(of:)``, the stream has every value, also those that were replaced at once.
+  /// Unlike ``changes(of:)``, the stream contains every new value, even a value that was replaced immediately.
   func records(onEnd: @escaping @Sendable () -> Void) -> AsyncStream<PreferenceChange> {
     let (stream, reader) = AsyncStream.makeStream(of: PreferenceChange.self)
     let number = state.withLock { state in
@@ -142,25 +141,25 @@ public final class PreferenceHub: Sendable {
     return stream
   }
 
-  /// Passes changes to the readers of records; called in the thread's turn, so that they stay in order.
+  /// Sends changes to the streams of `records(onEnd:)`, in order because the calling thread owns the `turn`.
   func passOn(_ changes: [PreferenceChange]) {
     for reader in state.withLock({ Array($0.recordReaders.values) }) { for change in changes { reader.yield(change) } }
   }
 
-  /// Whether there is a reader of each change.
+  /// Whether a stream of `records(onEnd:)` is open.
   var hasRecordReaders: Bool { recordReaderCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Whether there is a listener, or a reader of each change.
+  /// Whether there is a listener, or an open stream of `records(onEnd:)`.
   var hasListeners: Bool { listenerCount.load(ordering: .sequentiallyConsistent) > 0 || hasRecordReaders }
 
-  /// Whether there is a listener, or a property that has a signal.
+  /// Whether any listener, stream of records, or signal has to be notified of changes.
   ///
-  /// A writer asks after it has made a change: a listener that is added later reads the new value anyway.
+  /// A writer reads this property after it has made a change. A listener that is added later sees the new value anyway.
   var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   // MARK: Errors
 
-  /// Reports an error that could not be thrown to a caller to the readers of ``errors``.
+  /// Reports an error that couldn't be thrown to a caller; the readers of ``errors`` receive the error.
   public func report(_ error: PreferenceError) {
     for reader in state.withLock({ Array($0.errorReaders.values) }) { reader.yield(error) }
   }

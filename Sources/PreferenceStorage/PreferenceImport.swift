@@ -4,32 +4,32 @@
   public import Foundation
 #endif
 
-/// The result of an import: the imported keys, and the errors of skipped ones.
+/// The result of an import: the imported keys, and the errors of the keys that were skipped.
 public struct PreferenceImport: Sendable {
   /// The imported keys, including those that a JSON `null` removed.
   ///
   /// The keys of a JSON object are in the order of the file. The keys of a property list are sorted.
   public internal(set) var keys: [String] = []
-  /// The errors of invalid keys and values that were skipped; empty if the import doesn't skip them.
+  /// The errors of invalid keys and values that were skipped; empty unless `skippingInvalid` was true.
   public internal(set) var errors: [PreferenceError] = []
   /// The number of imported keys.
   public var count: Int { keys.count }
 }
 
 extension PreferenceStore {
-  /// Imports the values of a file with a JSON object or a property list, in one transaction.
+  /// Imports the values from a file that contains a JSON object or a property list, in one transaction.
   ///
-  /// Keys that aren't in the file keep their values; a JSON `null` removes its key. JSON numbers are stored digit for
-  /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported, too: a
-  /// store's file that a person has edited may have one, and so may its export.
+  /// Keys that aren't in the file keep their values. A JSON `null` removes its key. JSON numbers are stored digit for
+  /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well,
+  /// because an export has one if a person has added an empty key to the store's file.
   ///
   /// - Parameters:
   ///   - url: The file's URL.
   ///   - keys: The keys to import; nil for all keys.
   ///   - skipsInvalid: Whether to skip keys and values that can't be stored, and to list their errors in the result.
-  /// - Returns: The imported keys, and the errors of skipped ones.
+  /// - Returns: The imported keys, and the errors of the keys that were skipped.
   /// - Throws: `.unreadable` if the file can't be read or has neither format; `.invalidKey` or `.invalidValue`, unless
-  ///   such keys are skipped; or what a transaction throws. Nothing is changed then.
+  ///   invalid keys and values are skipped; or an error of the transaction. After an error, nothing is changed.
   @discardableResult
   public func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -38,10 +38,11 @@ extension PreferenceStore {
     return try transaction { try $0.stage(values, keys: keys, skippingInvalid: skipsInvalid) }
   }
 
-  /// Replaces all values of the store with those of a file with a JSON object or a property list, in one transaction,
-  /// so that the store has exactly the values of an export.
+  /// Replaces all values of the store with the values from a JSON or property-list file, in one transaction.
   ///
-  /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
+  /// Unlike ``import(from:keys:skippingInvalid:)``, this method also removes the keys that aren't in the file.
+  ///
+  /// - Throws: The errors of ``import(from:keys:skippingInvalid:)``. After an error, nothing is changed.
   @discardableResult
   public func `import`(replacing url: URL) throws -> PreferenceImport {
     let values = try ImportedValues(at: url)
@@ -51,7 +52,7 @@ extension PreferenceStore {
     }
   }
 
-  /// Imports the values of a file from its bytes; errors name the file by `name`.
+  /// Imports the values from the bytes of a file; `name` identifies the file in error messages.
   package func importValues(
     _ bytes: [UInt8], from name: String, replacing: Bool = false
   ) throws -> PreferenceImport {
@@ -64,7 +65,9 @@ extension PreferenceStore {
 }
 
 extension PreferenceTransaction {
-  /// Imports the values of a file as the store's ``PreferenceStore/import(from:keys:skippingInvalid:)`` does.
+  /// Imports the values from a file that contains a JSON object or a property list.
+  ///
+  /// See ``PreferenceStore/import(from:keys:skippingInvalid:)`` for the parameters and the result.
   ///
   /// ```swift
   /// try store.migrate(to: 1) { _, changes in
@@ -72,7 +75,7 @@ extension PreferenceTransaction {
   /// }
   /// ```
   ///
-  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. The transaction is unchanged then.
+  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. After an error, the transaction is unchanged.
   @discardableResult
   public mutating func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -89,7 +92,7 @@ extension PreferenceTransaction {
       do throws(PreferenceError) {
         let change = try value.get()
         if let keys, !keys.contains(change.key) { continue }
-        // A file that was edited by hand can have an empty key, and its export must be importable.
+        // A person can add an empty key to a store's file, and an export of that file must be importable.
         if !change.key.isEmpty { try ValueTable.check(change.key) }
         changes.append(change)
       } catch {
@@ -104,7 +107,7 @@ extension PreferenceTransaction {
   }
 }
 
-/// The values of a JSON object or a property list that is imported.
+/// The values to import from a JSON object or a property list.
 private struct ImportedValues {
   let changes: [Result<PreferenceChange, PreferenceError>]
 
@@ -132,7 +135,7 @@ private struct ImportedValues {
   }
 }
 
-/// A value of a property list as JSON text, or the reason that it can't be stored.
+/// A property-list value as JSON text, or the error if the value can't be stored.
 private struct ImportedValue: Decodable {
   let text: Result<JSONText, any Error>
 
@@ -140,12 +143,12 @@ private struct ImportedValue: Decodable {
 
   private static func text(from decoder: any Decoder) throws -> JSONText {
     let container = try decoder.singleValueContainer()
-    // The decoder doesn't tell the type of a value, so each type is tried. A failed attempt isn't an error.
+    // The decoder doesn't reveal the type of a value, so each type is tried. A failed attempt isn't an error.
     let types: [any Codable.Type] =
       [Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self]
     for type in types {
       guard let value = try? container.decode(type) else { continue }
-      // A real -0.0 can be decoded as an integer, which has no sign of zero.
+      // The real number -0.0 can be decoded as the integer 0, which would lose the sign.
       let real = value as? Int64 == 0 ? try? container.decode(Double.self) : nil
       return real?.sign == .minus ? try JSONText(encoding: real) : try JSONText(encoding: value)
     }

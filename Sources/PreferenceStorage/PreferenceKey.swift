@@ -1,4 +1,4 @@
-/// The namespace of declared preference keys, which are static properties in its extensions.
+/// The namespace of declared preference keys, each a static property in an extension of this class.
 ///
 /// ```swift
 /// extension PreferenceKeys {
@@ -10,16 +10,16 @@
 /// try store.set(8, for: .volume)
 /// ```
 ///
-/// `@unchecked Sendable`: the class has no state; the compiler can't check a class that isn't final.
+/// `@unchecked Sendable`: the class has no state, but the compiler can't check a class that isn't final.
 public class PreferenceKeys: @unchecked Sendable {
   fileprivate init() {}
 }
 
-/// The key of a preference with its type and its default value, declared once for all uses.
+/// A preference's key, type and default value, declared once for all uses.
 ///
-/// Declare it as a static constant of ``PreferenceKeys``.
+/// Declare the key as a static constant in an extension of ``PreferenceKeys``.
 ///
-/// `@unchecked Sendable`: the name and the `@Sendable` closure never change; the compiler can't check a subclass.
+/// `@unchecked Sendable`: the name and the `@Sendable` closure never change, but the compiler can't check a subclass.
 public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @unchecked Sendable {
   /// The key in the store.
   public let name: String
@@ -35,33 +35,37 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: The value of the preference while it isn't set: made once for each store, at the first such
-  ///     read, and never stored.
+  ///   - defaultValue: The value of the preference while it isn't set. The value is made once for each store, at the
+  ///     first read of the unset preference, and never stored.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
 
-  /// Creates the key of an Optional preference, which is nil until it is set; `name` is the key in the store.
+  /// Creates the key of an Optional preference, which is nil until it is set.
+  ///
+  /// - Parameter name: The key in the store.
   public init(_ name: String) where Value: ExpressibleByNilLiteral {
     (self.name, isErasing, makeDefault) = (name, false, { nil })
   }
 
-  /// The same key, which erases from the store what is replaced or removed through it.
+  /// A copy of this key that erases replaced and removed values from the store's medium.
   ///
   /// ```swift
   /// static let token = PreferenceKey<String?>("token").erasing
   /// ```
   ///
-  /// Otherwise, a former value stays in the file in clear until the file is compacted. With such a key, each change of
-  /// a value costs a ``PreferenceStore/compact()``, which in a file is the writing and the synchronization of all
-  /// values. If the compaction fails, its error is thrown, and the new value is kept: make the change again, or call
-  /// `compact()`. Operations that name the key by a string, and `removeAll()`, erase nothing.
+  /// Without erasing, a former value stays in the file as plain text until the file is compacted. With an erasing key,
+  /// each change costs a ``PreferenceStore/compact()``, for which a file store writes and synchronizes all values. If
+  /// the compaction fails, its error is thrown, but the new value is kept. Make the change again, or call `compact()`.
+  /// Operations that name the key by a string, and `removeAll()`, erase nothing.
   public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
-  /// The value of the preference while it isn't set; made at each access; a store makes its own once.
+  /// The value of the preference while it isn't set.
+  ///
+  /// Each access makes a new value. A store makes its default only once.
   public var defaultValue: Value { makeDefault() }
 
-  /// Returns the default of the preference in a store: the first that was made for it in this process.
+  /// Returns the default that this process keeps for the preference in a store, or a new default if `home` is nil.
   package func defaultValue(at home: (hub: PreferenceHub, key: String)?) -> Value {
     guard let home else { return makeDefault() }
     return home.hub.declarations.defaultValue(forKey: home.key, at: nil, make: makeDefault)
@@ -73,31 +77,35 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 }
 
 extension PreferenceStore {
-  /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
+  /// Returns the value of the key, or the key's default if no value is set; see ``value(_:forKey:)``.
   public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue(at: home(ofKey: key.name))
   }
 
-  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
+  /// Sets the value of the key; see ``set(_:forKey:)``.
+  ///
+  /// Nil removes the key if the default is nil; if the default isn't nil, nil is stored.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     do throws(PreferenceError) {
       try replace([key.name], by: key.text(of: value), erasing: key.isErasing)
     } catch { throw error.at(path) }
   }
 
-  /// Removes the value of the key, so that it reads as its default again.
+  /// Removes the value of the key, so that reads return the default again.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
     try replace([key.name], by: nil, erasing: key.isErasing)
   }
 }
 
 extension PreferenceTransaction {
-  /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
+  /// Returns the value of the key, or the key's default if no value is set; see ``value(_:forKey:)``.
   public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue(at: home(ofKey: key.name))
   }
 
-  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
+  /// Sets the value of the key; see ``set(_:forKey:)``.
+  ///
+  /// Nil removes the key if the default is nil; if the default isn't nil, nil is stored.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     stage(try key.text(of: value).map { JSONText($0) }, forKey: key.name, erasing: key.isErasing)
   }
@@ -105,7 +113,7 @@ extension PreferenceTransaction {
 
 // MARK: Former keys
 
-/// A key that a preference had in the past, and how its value was stored there.
+/// A key under which a preference was stored in the past, and the form in which its value was stored.
 ///
 /// ```swift
 /// @Preference("name", formerly: "nickname", "nick") var name = "guest"
@@ -114,7 +122,7 @@ extension PreferenceTransaction {
 public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The former key in the store.
   package let key: String
-  /// Whether the value is encoded within a string or data, as ``encoded(_:)`` describes.
+  /// Whether the value is encoded within a string or data; see ``encoded(_:)``.
   var isEncoded = false
 
   /// Returns a former key whose value is a string that contains JSON, or data that contains JSON or a property list.
@@ -124,10 +132,10 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
 }
 
 extension FormerPreferenceKey {
-  /// Creates a former key whose value has the type of the preference.
+  /// Creates a former key whose value can be read as the type of the preference.
   public init(stringLiteral key: String) { self.init(key: key) }
 
-  /// Creates a former key whose value has the type of the preference.
+  /// Creates a former key whose value can be read as the type of the preference.
   public init(_ key: String) { self.init(key: key) }
 
   /// Returns the value that the former key's text encodes, or nil if there is no text.

@@ -4,28 +4,27 @@
   public import Foundation
 #endif
 
-/// Values of preferences for this run of the program, from its arguments, its environment, or the program itself.
+/// Preference values for one run of the program, from its arguments, its environment, or its own code.
 ///
-/// An ``OverridingPreferenceStore`` reads them in place of the values of another store, and never writes them.
+/// An ``OverridingPreferenceStore`` reads the overrides in place of another store's values, and never stores them.
 ///
 /// ```sh
 /// player -volume 8 -ui.theme dark -hasSeenTour YES
 /// PLAYER_VOLUME=8 PLAYER_UI_THEME=dark player
 /// ```
 ///
-/// A value is read as the type that the reader asks for: as JSON, or else as a string, so text needs no quotes. A
-/// `Bool` can also be written as `YES` or `NO`, `on` or `off`, `1` or `0`. `null` stands for no value, so the default
-/// is read.
+/// A value is decoded as JSON or, if that fails, as a string, so text needs no quotes. A `Bool` can also be written as
+/// `YES` or `NO`, `on` or `off`, `1` or `0`. A value of `null` hides the stored value, so the default is read.
 public struct PreferenceOverrides: Sendable {
   private var values: [String: PreferenceOverride] = [:]
-  /// Returns the name under which `values` has the value of a key.
+  /// Returns the name of a key in `values`: the key itself, or the name of an environment variable.
   private let name: @Sendable (_ key: String) -> String
 
   /// Returns the values in the arguments of a program, such as `8` for the key `volume` in `-volume 8`.
   ///
-  /// As in `UserDefaults`, an argument that begins with one hyphen is a key, if the next argument is a value: anything
-  /// that doesn't begin with a hyphen, or a negative number. The first argument, options with two hyphens, and what
-  /// follows `--` are skipped. Of two values of one key, the last counts.
+  /// As in `UserDefaults`, an argument that begins with one hyphen is a key if the next argument is a value. A value is
+  /// a negative number, or any text that doesn't begin with a hyphen. The first argument, options with two hyphens, and
+  /// all arguments after `--` are skipped. If a key has several values, the last value counts.
   public static func arguments(_ arguments: [String] = CommandLine.arguments) -> PreferenceOverrides {
     var overrides = PreferenceOverrides { $0 }
     var rest = arguments.dropFirst()
@@ -41,8 +40,9 @@ public struct PreferenceOverrides: Sendable {
 
   /// Returns the values in the environment of a program, such as `8` for the key `volume` in `APP_VOLUME=8`.
   ///
-  /// The variable of a key has its words in capitals, with underscores between them: with the prefix `APP`, the key
-  /// `ui.lastOpened` has the variable `APP_UI_LAST_OPENED`. Two keys with the same words have the same variable.
+  /// The name of a variable is the prefix, followed by the key's words in capitals, separated by underscores. With the
+  /// prefix `APP`, the key `ui.lastOpened` has the variable `APP_UI_LAST_OPENED`. Two keys with the same words share a
+  /// variable.
   ///
   /// - Parameters:
   ///   - prefix: The beginning of the variables' names, with or without the underscore after it.
@@ -58,7 +58,7 @@ public struct PreferenceOverrides: Sendable {
     return overrides
   }
 
-  /// Creates overrides from values of the program, for instance those of its own command-line options.
+  /// Creates overrides from values that the program provides, for instance from its own command-line options.
   ///
   /// - Precondition: Each value can be encoded.
   public init(_ values: KeyValuePairs<String, any Codable & Sendable>) {
@@ -72,10 +72,10 @@ public struct PreferenceOverrides: Sendable {
 
   private init(name: @escaping @Sendable (_ key: String) -> String) { self.name = name }
 
-  /// The value of a key, if there is one.
+  /// The override of a key, or nil if the key isn't overridden.
   subscript(key: String) -> PreferenceOverride? { values.isEmpty ? nil : values[name(key)] }
 
-  /// The places of the values, in alphabetical order.
+  /// The sources of the values, such as "the argument -volume", in alphabetical order.
   package var sources: [String] { values.values.map(\.source).sorted() }
 
   /// Returns the words of the key in capitals, with underscores between them.
@@ -98,13 +98,13 @@ public struct PreferenceOverrides: Sendable {
   }
 }
 
-/// The value of one key for this run, and its place.
+/// A value that overrides one key for this run, and the source of the value.
 package struct PreferenceOverride: Sendable {
-  /// The place of the value, for messages: "the argument -volume".
+  /// The source of the value as text for messages, such as "the argument -volume".
   package let source: String
-  /// The value as JSON, or as a JSON string if it isn't JSON.
+  /// The given text if it is JSON, or else a JSON string with that text.
   private let text: JSONText
-  /// The value as it was given; nil for a value of the program.
+  /// The text of an argument or an environment variable; nil for a value from the program's code.
   private let word: String?
 
   fileprivate init(_ word: String, from source: String) {
@@ -117,7 +117,7 @@ package struct PreferenceOverride: Sendable {
   /// The value as JSON text in one line; nil if it is `null`, which stands for no value.
   package var json: String? { text.isNull ? nil : text.string }
 
-  /// Returns the value; nil if it is `null`.
+  /// Returns the value as the requested type, or nil if the value is `null`.
   ///
   /// - Throws: `.typeMismatch` if the value can't be read as the type. The error doesn't contain the value.
   package func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {

@@ -4,40 +4,40 @@
   public import Foundation
 #endif
 
-/// The damage that was found in a preferences file, and what was done about it.
+/// The damage that was found in a preferences file, and the location of a copy of the damaged file.
 ///
-/// Intact lines are kept, both before and after the damage. A copy of the file preserves what is dropped.
+/// A repair keeps all intact lines, before and after the damage. The copy preserves the lines that the repair drops.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// The numbers of the skipped lines, counted from 1, without an incomplete last line.
   public internal(set) var skippedLines: [Int] = []
-  /// The total number of bytes of the skipped lines.
+  /// The total number of bytes in the skipped lines.
   public internal(set) var skippedBytes = 0
-  /// The length in bytes of an incomplete last line, which an interrupted write or a truncated file leaves.
+  /// The length in bytes of an incomplete last line, which an interrupted write or a truncation leaves.
   public internal(set) var tornBytes = 0
-  /// Whether the first line, which identifies the format, was damaged or missing, as in a file that was begun by hand.
+  /// Whether the first line, which identifies the format, was damaged or missing, as in a file that a person has made.
   public internal(set) var headerWasDamaged = false
   /// The numbers of the lines that were read despite a wrong checksum, most likely because a person has edited them.
   public internal(set) var editedLines: [Int] = []
-  /// The URL of a copy of the file as it was found.
+  /// The URL of a copy of the damaged file; nil if no copy was made.
   ///
-  /// Nil until the next write replaces the damaged file. Also nil if there is nothing to drop from the file, or if no
-  /// copy could be made; then nothing was dropped.
+  /// The next write makes the copy before it replaces the damaged file. No copy is made if nothing has to be dropped
+  /// from the file. If the copy can't be made, nothing is dropped.
   public internal(set) var copy: URL?
 
   mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
-  /// Whether a repaired file lacks bytes of the damaged one, so that a copy has to preserve them.
+  /// Whether repairing the file drops bytes of it, so that a copy has to preserve them.
   ///
-  /// An edited line counts, because its checksum can't tell it from a damaged line. If damage has changed the key of a
-  /// line, the line hides the value of another key.
+  /// An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
+  /// changed the key of a line, the line hides the value of another key.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
 
-  /// Whether the first line is missing because the file was begun by hand, which isn't damage, and all else is sound.
+  /// Whether only the first line is missing, which isn't damage, since a file that a person has begun may lack it.
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
   }
-  /// Whether the file begins with a line of values, where the first line should be.
+  /// Whether the file begins with a line of values instead of the line that identifies the format.
   var lacksFirstLine = false
 
   /// The damage and the path of the copy, as text.

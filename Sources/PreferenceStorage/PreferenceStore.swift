@@ -1,10 +1,12 @@
-/// A type that stores values by key, so that a program has them again the next time it runs.
+/// A type that stores values by key and keeps them from one run of the program to the next.
 ///
-/// A write is stored when the call returns; the store defines what a write survives. Any thread may call any operation.
+/// A value is stored when the call that sets it returns. Each type of store defines which failures stored values
+/// survive. Any thread may call any operation.
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
-/// has any `Codable` type. Integers, floating-point numbers, even infinities, `Date` and `Data` are stored exactly,
-/// also inside other values, and so is a NaN that is a value by itself. Setting an Optional to nil removes the key.
+/// has any `Codable` type. Integers, floating-point numbers including infinities, `Date` and `Data` are stored exactly,
+/// even inside other values. A NaN is stored exactly if it is the whole value. Setting an Optional to nil removes the
+/// key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -12,20 +14,21 @@
 /// try store.value(Int.self, forKey: "volume")  // 7
 /// ```
 ///
-/// A store of your own conforms to ``CustomPreferenceStore``. `PreferenceStoreSuite`, of `SpellTesting`, checks it.
+/// A custom store conforms to ``CustomPreferenceStore``. `PreferenceStoreSuite` in `SpellTesting` has tests for it.
 public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Returns the value of the key, or nil if there is none.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as the type, and stays stored; `.invalidKey` if the key is
+  /// - Throws: `.typeMismatch` if the value, which stays stored, can't be read as the type; `.invalidKey` if the key is
   ///   empty or too long; `.unreadable` or a similar error if the store's medium can't be read.
   func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
 
-  /// Sets the value of the key, unless the key has an equal value. Nil removes the key.
+  /// Sets the value of the key, unless the key already has an equal value; nil removes the key.
   ///
-  /// Values are compared as JSON, where equal sets can differ: a `Set` is encoded in the order of its hash values.
+  /// Values are compared as JSON text. The texts of equal sets can differ, since a `Set` is encoded in the order of its
+  /// hash values.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded; or an
-  ///   error of the store's medium. The key then keeps its old value.
+  ///   error of the store's medium. After an error, the key keeps its old value.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)
 
   /// Removes the value of the key, if there is one.
@@ -34,19 +37,22 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Removes every value, in one transaction.
   func removeAll() throws(PreferenceError)
 
-  /// The keys in order of their first write; a key removed and set again comes last. Complexity: O(*n* log *n*).
+  /// The keys in the order of their first writes; a key that was removed and set again comes last.
+  ///
+  /// - Complexity: O(*n* log *n*).
   var keys: [String] { get }
 
-  /// Returns the JSON text that the store keeps for the key, in one line, or nil if there is none.
+  /// Returns the JSON text that the store keeps for the key, as a single line, or nil if the key has no value.
   ///
   /// - Throws: `.unreadable` or a similar error if the store's medium can't be read.
   func json(forKey key: String) throws(PreferenceError) -> String?
 
-  /// Reads and changes several values as a unit: others see all of the changes or none, and can't write in between.
+  /// Reads and changes several values as a unit, with no other write in between.
   ///
-  /// The body runs on the calling thread, once unless the store documents otherwise. It reads its own writes. If the
-  /// body throws, nothing is changed. It must use the transaction that it is passed: a write to the store itself throws
-  /// `.nestedTransaction`, and a read of the store returns the values from before the transaction.
+  /// Readers of the store see all of the changes or none. The body runs on the calling thread, once unless the store
+  /// documents otherwise. If the body throws, nothing is changed. The body must use the transaction that is passed to
+  /// it, which reads its own changes. A write to the store itself throws `.nestedTransaction`, and a read of the store
+  /// returns the values from before the transaction.
   ///
   /// ```swift
   /// try store.transaction { changes in
@@ -58,15 +64,15 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// - Throws: What the body throws, or a `PreferenceError`.
   func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result
 
-  /// Returns the changes from now on, by this process or another. See ``PreferenceChanges``.
+  /// Returns a sequence of the changes that this process or another makes from now on; see ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
-  /// Returns the changes to one key from now on, and to other keys if the store can't tell them apart.
+  /// Returns a sequence of the changes to one key from now on, or to all keys if the store can't distinguish keys.
   func changes(of key: String) -> PreferenceChanges
 
-  /// Returns the signal of the key, which tells properties and their observers of changes. See ``PreferenceSignal``.
+  /// Returns the ``PreferenceSignal`` that notifies properties and observers of changes to the key, or nil.
   ///
-  /// Without a signal, a property decodes its value at each read, and only its own changes are observed.
+  /// If the store returns nil, a property decodes its value at each read, and observers aren't notified of changes.
   func signal(forKey key: String) -> PreferenceSignal?
 
   /// The errors that could not be thrown to a caller, such as a property's failed write, or a failed compaction.
@@ -74,18 +80,18 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Each access returns a new stream. A reader that is more than 64 errors behind misses the oldest.
   var errors: AsyncStream<PreferenceError> { get }
 
-  /// Reads what others have written since the last read, if the store's medium is shared.
+  /// Reads the values that others have written since the last read, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
-  /// Returns when everything written so far would survive a power failure, if the store's medium can ensure this.
+  /// Waits until all values written so far would survive a power failure, if the store's medium can ensure it.
   func synchronize() throws(PreferenceError)
 
-  /// Erases what was removed or replaced from the store's medium, for instance a token after a sign-out.
+  /// Erases removed and replaced values from the store's medium, for instance a token after a sign-out.
   ///
-  /// A store that keeps nothing but its values, as one in memory does, has nothing to do.
+  /// A store that keeps only current values, for instance in memory, has nothing to erase.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The store keeps its values, and what was replaced
-  ///   may remain.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the store has its current values,
+  ///   and removed or replaced values may remain in the medium.
   func compact() throws(PreferenceError)
 }
 
@@ -128,10 +134,11 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the text of the first key, or removes this key for nil, and removes the other keys; with `erasing`, erases
-  /// their former values from the store.
+  /// Sets the text of the first key, or removes the first key if the text is nil, and removes the other keys.
   ///
-  /// - Returns: False, with nothing changed, if `known` is given and the keys no longer have these texts.
+  /// If `erasing` is true, the former values of all the keys are erased from the store's medium.
+  ///
+  /// - Returns: False if the keys no longer have the texts in `known`, in which case nothing is changed.
   @discardableResult
   package func replace(
     _ keys: [String], by json: String?, ifStill known: [String?]? = nil, erasing: Bool = false
@@ -156,7 +163,7 @@ extension PreferenceStore {
   #if os(Windows)
     package var path: String? { nil }
   #else
-    /// The path of the store's file, for messages; nil if there is none.
+    /// The path of the store's file, for messages; nil if the store isn't in a file.
     package var path: String? {
       switch self {
       case let store as FilePreferenceStore: store.file.name
@@ -167,16 +174,16 @@ extension PreferenceStore {
     }
   #endif
 
-  /// Returns the changes to all keys; a store that can tell keys apart replaces this method.
+  /// Returns the changes to all keys; a store that can report changes by key implements this method itself.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
-  /// Returns nil; a store that has signals replaces this method.
+  /// Returns nil; a store that has signals implements this method itself.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
 
-  /// Does nothing; a store that keeps what was removed or replaced erases it in this method.
+  /// Does nothing; a store whose medium keeps removed or replaced values implements this method itself.
   public func compact() throws(PreferenceError) {}
 
-  /// A stream that ends at once; a store that reports errors replaces this property.
+  /// A stream that ends immediately; a store that reports errors implements this property itself.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
   /// Reports an error to the readers of ``errors``, if the store is an ``ErrorReporter`` or has a hub.
@@ -195,11 +202,11 @@ package protocol ErrorReporter: PreferenceStore { func reportError(_ error: Pref
 // MARK: Migration
 
 extension PreferenceStore {
-  /// Migrates the store to a version that the program defines, and does so only once.
+  /// Migrates the store to a version that the program defines, unless the store already has this version.
   ///
-  /// The body is passed the version of the store, or 0 if the store has none, and makes the necessary changes. The same
-  /// transaction stores the new version under the key `#version`, so that a migration happens as a whole or not at all,
-  /// and only once even if two processes start together. A store with this or a later version isn't changed.
+  /// The body receives the current version of the store, or 0 if the store has none, and makes the necessary changes.
+  /// The same transaction stores the new version under the key `#version`. A migration therefore happens as a whole or
+  /// not at all, and only once even if two processes start together. A store with a later version isn't changed.
   ///
   /// ```swift
   /// try store.migrate(to: 2) { version, changes in
@@ -209,12 +216,13 @@ extension PreferenceStore {
   /// ```
   ///
   /// - Returns: Whether the body ran.
-  /// - Throws: What the body throws, or a `PreferenceError`. Nothing is changed then, and the next call tries again.
+  /// - Throws: What the body throws, or a `PreferenceError`. After an error, nothing is changed, and the next call
+  ///   tries again.
   @discardableResult
   public func migrate(
     to version: Int, _ body: (_ from: Int, _ changes: inout PreferenceTransaction) throws -> Void
   ) throws -> Bool {
-    // Most launches of a program migrate nothing, and can find this out without a lock.
+    // Most launches of a program have nothing to migrate, and needn't wait for the store's lock.
     if try (value(Int.self, forKey: "#version") ?? 0) >= version { return false }
     return try transaction { changes in
       let old = try changes.value(Int.self, forKey: "#version") ?? 0
@@ -230,12 +238,15 @@ extension PreferenceStore {
 
 /// The failures that a write survives once it has returned.
 public enum Durability: Sendable {
-  /// The end of the process, even by `kill -9`: the kernel has the value. Costs four system calls.
-  case written
-  /// A power failure, too: the value is on the disk. Costs a synchronization of the disk, 0.1 to 10 milliseconds.
+  /// The end of the process, even by `kill -9`, because the kernel has the value.
   ///
-  /// The store trusts the disk's answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and,
-  /// if necessary, its folder. On a file system without `F_FULLFSYNC`, `fsync` leaves the value in the disk's cache.
+  /// A write costs four system calls.
+  case written
+  /// The end of the process and a power failure, because the value is on the disk.
+  ///
+  /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. The store trusts the disk's
+  /// answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and, if necessary, its folder. On
+  /// a file system without `F_FULLFSYNC`, the store uses `fsync`, which leaves the value in the disk's cache.
   case synced
 }
 

@@ -1,12 +1,12 @@
-/// The values of a store as the body of a transaction reads and changes them.
+/// A view of a store's values, which the body of a transaction reads and changes.
 ///
-/// A transaction reads the store as it was when the transaction began, and its own changes. Other readers don't see
-/// these before the body returns, and never see them if it throws.
+/// A transaction reads the values that the store had when the transaction began, and its own changes. Other readers see
+/// the changes after the body has returned, and never see them if the body throws.
 public struct PreferenceTransaction: ~Copyable {
   private let values: any TransactionValues
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
-  /// The keys whose former values are to be erased from the store.
+  /// The keys whose former values the store has to erase from its medium.
   private(set) var erasedKeys: Set<String> = []
 
   init(on values: any TransactionValues) { self.values = values }
@@ -43,8 +43,9 @@ public struct PreferenceTransaction: ~Copyable {
   /// Removes every value.
   public mutating func removeAll() { for key in keys { stage(nil, forKey: key) } }
 
-  /// Moves a value of any type to another key, whose value it replaces; returns false if the old key has no value.
+  /// Moves a value of any type from an old key to a new key, and replaces the value of the new key.
   ///
+  /// - Returns: Whether the old key had a value.
   /// - Throws: `.invalidKey` if the new key is empty or too long.
   @discardableResult
   public mutating func moveValue(forKey oldKey: String, to newKey: String) throws(PreferenceError) -> Bool {
@@ -57,7 +58,7 @@ public struct PreferenceTransaction: ~Copyable {
     return true
   }
 
-  /// The keys within the transaction: first the keys of the store, then the added ones.
+  /// The keys within the transaction: first the keys of the store, then the keys that the transaction adds.
   public var keys: [String] {
     var keys = values.keys
     let old = Set(keys)
@@ -66,7 +67,7 @@ public struct PreferenceTransaction: ~Copyable {
     return keys
   }
 
-  /// Returns the hub of the store that keeps the key's value, and the key there; nil if that store has no hub.
+  /// Returns the hub of the store that keeps the key's value, and the key in that store; nil if the store has no hub.
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { values.home(ofKey: key) }
 
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
@@ -83,12 +84,12 @@ public struct PreferenceTransaction: ~Copyable {
     stage(text, forKey: key)
   }
 
-  /// Has the store erase the former value of the key, if the transaction replaces or removes it.
+  /// Makes the store erase the key's former value from its medium, if the transaction replaces or removes the value.
   package mutating func eraseFormerValue(ofKey key: String) { erasedKeys.insert(key) }
 
   /// Whether the transaction replaces or removes the value of a key that is ``PreferenceKey/erasing``.
   ///
-  /// A store that implements `transaction` itself calls its `compact()` after it has written the changes.
+  /// If true, a store that implements `transaction` itself must call its `compact()` after it has written the changes.
   public var erasesValues: Bool {
     if erasedKeys.isEmpty { return false }
     return changes.contains { change in
@@ -98,12 +99,12 @@ public struct PreferenceTransaction: ~Copyable {
     }
   }
 
-  /// The changes to write, in the order in which the body first changed the keys, without values that stay equal.
+  /// The changes to write, in the order in which the body first changed the keys, without values equal to the old ones.
   public var changes: [PreferenceChange] {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
 
-  /// The changes, and the values that were set although they stay equal.
+  /// All changes that the body made, including values that are equal to the old values.
   var stagedChanges: [PreferenceChange] {
     order.compactMap { key in
       staged[key].map { values.change(to: $0, forKey: key) ?? PreferenceChange(key: key, text: $0) }
@@ -118,7 +119,7 @@ protocol TransactionValues {
   var keys: [String] { get }
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)?
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
+  /// Returns the change to this text, with the key as the store spells it, or nil if the key has an equal text.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 

@@ -6,16 +6,16 @@
 public struct DependencyGraph: Sendable {
   /// A type that is registered, that another type needs, or that has injected properties.
   public struct Node: Sendable, Hashable {
-    /// The type's name, with its module if another type in the graph has the same name; for a factory, a text such as
-    /// `factory of Ticket from Int`.
+    /// The type's name, with its module if another type in the graph has the same name.
     ///
-    /// The name ends in `of another registry` if the drawn registry provides another value of the type.
+    /// For a factory, the name is a text such as `factory of Ticket from Int`. The name ends in `of another registry`
+    /// if the graph's own registry provides another value of the type.
     public internal(set) var type: String
     /// The scope of the type's registration; nil if nothing is registered.
     public internal(set) var scope: String?
     /// The property names that the type's registrations are for, as they are written in source.
     public internal(set) var names: [String] = []
-    /// The place of the registration, as `Module/File.swift:line`; the first, if there are several.
+    /// The file and line of the type's first registration, as `Module/File.swift:line`; nil if nothing is registered.
     public internal(set) var place: String?
     /// Whether the type has injected properties and isn't registered itself.
     public internal(set) var isContainer = false
@@ -27,14 +27,15 @@ public struct DependencyGraph: Sendable {
     public internal(set) var from: String
     /// The name of the type that is needed.
     public internal(set) var to: String
-    /// Whether the dependency is known only from a request that was recorded; if not, the parameters of an autowired
-    /// initializer or a property show it.
+    /// Whether the dependency is known only from a recorded request.
+    ///
+    /// Other dependencies are declared by a property or by the parameters of an autowired initializer.
     public internal(set) var isObserved = false
   }
 
-  /// The types in the order of registration, followed by other types that they need.
+  /// The types in the order of registration, followed by other types that the registered types need.
   public let nodes: [Node]
-  /// The dependencies, in the order of the registrations that have them.
+  /// The dependencies, in the order of the registrations that have these dependencies.
   public let edges: [Edge]
 
   /// - Parameters:

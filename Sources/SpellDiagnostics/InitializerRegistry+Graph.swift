@@ -1,14 +1,14 @@
 public import SpellRegistry
 
 extension InitializerRegistry {
-  /// Returns the dependencies of the autowired initializers of this registry and its parents.
+  /// Returns the dependencies of all autowired initializers in this registry and its parents.
   ///
-  /// Runs nothing. The requests of a closure to its resolver aren't known before the closure runs; ``graph(_:)``
-  /// records them.
+  /// No initializer runs. The requests of a closure to its resolver aren't known before the closure runs. To include
+  /// a closure's requests, use ``graph(_:)``.
   public func graph() -> DependencyGraph { graph(with: []) }
 
-  /// Runs `body` with this registry as the current one, and returns the dependencies of ``graph()`` together with those
-  /// that initializers requested meanwhile.
+  /// Runs `body` with this registry as the current registry, and returns the dependencies of ``graph()`` together with
+  /// the requests that initializers made during the run.
   ///
   /// ```swift
   /// let graph = try registry.graph { try registry.resolve(Checkout.self) }
@@ -17,17 +17,18 @@ extension InitializerRegistry {
   /// Requests from hooks, and from code outside initializers, aren't dependencies. A type that another registry
   /// provides isn't shown as missing. Values that are already kept aren't created again, so use a new registry.
   ///
-  /// - Parameter body: Resolves the values whose dependencies you want to see. Its result is ignored.
+  /// - Parameter body: A closure that resolves the values whose dependencies you want to see. Its result is ignored.
   /// - Throws: The error that `body` throws.
   public func graph<Result>(_ body: () throws -> Result) rethrows -> DependencyGraph {
     graph(with: try requests(during: body))
   }
 
-  /// Runs an async `body` with this registry as the current one, and returns the dependencies as the sync form does.
+  /// Runs an async `body` with this registry as the current registry, and returns the dependencies of ``graph()``
+  /// together with the requests that initializers made during the run.
   ///
   /// - Parameters:
   ///   - isolation: The actor that `body` runs on. The default is the caller's.
-  ///   - body: Resolves the values whose dependencies you want to see. Its result is ignored.
+  ///   - body: A closure that resolves the values whose dependencies you want to see. Its result is ignored.
   /// - Throws: The error that `body` throws.
   public func graph<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -54,27 +55,27 @@ extension InitializerRegistry {
 
 /// A request for a service, by an initializer or by other code.
 private struct Link {
-  /// The registration whose initializer asks; nil for other code.
+  /// The registration whose initializer makes the request; nil for other code.
   let asker: RegistrationRecord?
   /// The registration that serves the request; nil if none does.
   let provider: RegistrationRecord?
   let service: Service
-  /// Whether the request goes to a registry other than the drawn one.
+  /// Whether the request goes to a registry other than the registry of the graph.
   let isOthers: Bool
   let isObserved: Bool
 }
 
-/// The construction of a graph from registrations and the requests between them.
+/// A builder of a graph from registrations and the requests between them.
 private struct Drawing {
   private let roots: [RegistrationRecord]
   private let links: [Link]
   private let rootIDs: Set<ObjectIdentifier>
   private let rootServices: Set<Service>
-  /// The services by name; the graph adds the module to a name that several services have.
+  /// The services that have each title; if several have one title, the graph adds the module to their names.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:
-  ///   - roots: The registrations of the drawn registry and its parents.
+  ///   - roots: The registrations of the graph's registry and its parents.
   ///   - links: The requests to draw.
   init(roots: [RegistrationRecord], links: [Link]) {
     self.roots = roots
@@ -95,7 +96,7 @@ private struct Drawing {
     var edges: [DependencyGraph.Edge] = []
     for link in links {
       let asker = link.asker.map(node(of:))
-      // A request by other code isn't a dependency, but the registration that served it is a node.
+      // A request by code outside of initializers isn't a dependency, but the registration that serves it is a node.
       if asker == nil && link.provider == nil { continue }
       let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
       nodes += [asker, needed].compactMap(\.self)

@@ -1,17 +1,17 @@
 internal import SpellRegistry
 internal import Support
 
-// This file finds registrations that compete for a property, so that one of them may have no effect.
+// This file finds registrations that compete for the same requests. One of them may have no effect.
 
 extension InitializerRegistry {
-  /// Returns an error for each registration of this registry that can never win, and for pairs that have equal rank.
+  /// Returns an error for each registration of this registry that can never win, and for registrations of equal rank.
   func overlaps() -> [InjectionError] {
     let registrations = registrations
     return replacements(among: registrations) + overlappingNames(among: registrations)
       + overlappingInstances(among: registrations) + losingInstances(among: registrations)
   }
 
-  /// Returns an error for each registration that replaced another one; in tests and previews, that is intended.
+  /// Returns an error for each registration that replaced another one, which is intended only in tests and previews.
   private func replacements(among registrations: [RegistrationRecord]) -> [InjectionError] {
     guard context == .live else { return [] }
     return registrations.compactMap { record in
@@ -25,7 +25,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns errors for `.containing` names that overlap; other names overlap only if equal, and replace each other.
+  /// Returns an error for each pair of registrations whose `.containing` names overlap.
+  ///
+  /// Names of other kinds overlap only if they are equal. In that case, the newer registration replaces the older one.
   private func overlappingNames(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
@@ -49,7 +51,7 @@ extension InitializerRegistry {
         """)
   }
 
-  /// Returns an error for each known dependency that several instances, registered for any supertype, could serve.
+  /// Returns an error for each known dependency that several instances registered for any supertype could serve.
   private func overlappingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
@@ -64,8 +66,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each instance, registered for any supertype, that loses to an older registration for exactly
-  /// one supertype, which it was probably meant to replace.
+  /// Returns an error for each instance registered for any supertype that loses to an older registration.
+  ///
+  /// The older registration is for exactly one supertype, which the instance was probably meant to serve.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }
@@ -98,7 +101,7 @@ extension InitializerRegistry {
 }
 
 extension RegistrationRecord {
-  /// The part of a name that the registration is for, in lower case; nil if it isn't for a part of a name.
+  /// The part of a property name to which the registration is limited, in lower case; nil without such a limit.
   fileprivate var part: String? {
     if case .containing(let part)? = name { part.lowercased() } else { nil }
   }

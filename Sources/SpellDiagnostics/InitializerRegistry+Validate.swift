@@ -1,7 +1,7 @@
 public import SpellRegistry
 
 extension InitializerRegistry {
-  /// Checks the registrations without running anything, and returns every problem at once.
+  /// Checks the registrations without running any initializer, and returns all problems.
   ///
   /// ```swift
   /// @Test func isComplete() { #expect(makeRegistry().validate().isEmpty) }
@@ -12,22 +12,22 @@ extension InitializerRegistry {
   /// | `.notRegistered` | an autowired initializer needs a type for which nothing is registered |
   /// | `.notReady` | an autowired initializer needs a value that exists only for a caller that awaits it |
   /// | `.cycle` | autowired initializers need each other |
-  /// | `.scopeCapture` | a kept value holds a value that should end earlier, or that a child registry overrides |
-  /// | `.shadowed` | another registration always wins, or replaced this one in a registry for context `.live` |
+  /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
+  /// | `.shadowed` | a registration can never win, or has replaced another one in a registry for context `.live` |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
   /// | `.notShared` | each property would get its own preference store |
   ///
-  /// Only autowired initializers declare their needs. Captures by a value that a closure creates are checked after
-  /// ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the registrations of the
-  /// parents. The dependencies of a kept value are looked up in the registry that keeps it, and all others in this
-  /// registry.
+  /// Only autowired initializers declare their dependencies. A value that a closure creates is checked for
+  /// `.scopeCapture` after ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the
+  /// registrations of the parents. The dependencies of a kept value are looked up in the registry that keeps the value,
+  /// and all other dependencies in this registry.
   ///
   /// - Parameter keys: Declared keys to check as well. A registry doesn't know a key's own initializer before the key
   ///   is used.
-  /// - Returns: The problems, each with the line to write.
+  /// - Returns: An error for each problem, with advice such as the line to add.
   public func validate(keys: InjectionKeys...) -> [InjectionError] {
     let wiring = Wiring(of: self, keys: keys, recorded: true)
-    // A registration that both a child and its parent use may have the same problem in both.
+    // Without this set, a registration that both a child and its parent use would be reported twice.
     var known: Set<[String]> = []
     let errors = (wiring.unmetNeeds() + wiring.cycles() + wiring.captures() + wiring.unsharedStores()).filter { error in
       known.insert([error.code.description] + error.steps.map { "\($0.typeName) \($0.registration ?? "")" }).inserted
@@ -39,7 +39,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each need that nothing serves, or whose value can't be ready when it is needed.
+  /// Returns an error for each dependency that no registration serves, or whose value can't be ready when needed.
   fileprivate func unmetNeeds() -> [InjectionError] {
     zip(providers, needs).flatMap { asker, needs in needs.compactMap { problem(of: $0, askedBy: asker) } }
   }
@@ -59,7 +59,7 @@ extension Wiring {
         """)
   }
 
-  /// Returns an error if an initializer that can't await needs a value that is never kept.
+  /// Returns an error if an autowired initializer, which can't await, needs an async value that isn't kept.
   private func unreadiness(of needed: RegistrationRecord, askedBy asker: RegistrationRecord) -> InjectionError? {
     guard needed.isAsync, !needed.lifetime.isShared else { return nil }
     let (source, name) = (TypeName.source(of: needed.service.type), needed.service.name)
@@ -74,12 +74,12 @@ extension Wiring {
 
   // MARK: Cycles
 
-  /// Returns an error for each cycle that a walk along all dependencies finds, with the path around the cycle.
+  /// Returns an error for each cycle that a depth-first search of the dependencies finds, with the cycle's path.
   fileprivate func cycles() -> [InjectionError] {
     var found: [InjectionError] = []
     var isFinished = providers.map { _ in false }
     for start in providers.indices where !isFinished[start] {
-      // The walk uses an array as its stack, because thousands of nested calls would overflow the thread's stack.
+      // The search uses an array as its stack, because thousands of nested calls would overflow the thread's stack.
       var way = [(provider: start, unseen: needs[start][...])]
       var places = [start: 0]
       while let last = way.indices.last {
@@ -104,8 +104,9 @@ extension Wiring {
 
   // MARK: Captures
 
-  /// Returns an error for each kept value that holds, directly or through values of scope `.unique`, a value whose
-  /// scope ends earlier, or a value that the registry overrides.
+  /// Returns an error for each kept value that holds a value whose scope ends earlier, or that the registry overrides.
+  ///
+  /// A kept value holds another value directly, or through values of scope `.unique`.
   fileprivate func captures() -> [InjectionError] {
     providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
       var found: [InjectionError] = []
@@ -127,7 +128,7 @@ extension Wiring {
     }
   }
 
-  /// Returns the advice on a value that is held for longer than its scope keeps it; nil if it isn't.
+  /// Returns the advice for a kept value that holds another value longer than the other value's scope; or else nil.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
     guard holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
@@ -138,7 +139,7 @@ extension Wiring {
       """
   }
 
-  /// Returns the advice on a parent's kept value that holds a value which this registry overrides; nil if it doesn't.
+  /// Returns the advice for a parent's kept value that holds a value which this registry overrides; or else nil.
   private func adviceOnOverride(
     of need: Need, _ path: [RegistrationRecord], in owner: InitializerRegistry
   ) -> String? {
@@ -156,7 +157,7 @@ extension Wiring {
 }
 
 extension Wiring {
-  /// Returns an error for each registration whose properties don't share a store, and so miss each other's changes.
+  /// Returns an error for each registration that gives each property its own store, so that changes aren't shared.
   fileprivate func unsharedStores() -> [InjectionError] {
     providers.map(\.record).filter(\.makesUnsharedStores).map { record in
       InjectionError(
@@ -170,13 +171,13 @@ extension Wiring {
 }
 
 extension RegistrationRecord {
-  /// Whether each property gets its own preference store; compares type names, since this module can't see the type.
+  /// Whether each property gets its own preference store; finds the store's type by name, without importing it.
   fileprivate var makesUnsharedStores: Bool {
     !isInstance && !lifetime.isShared && mayBeNamed("PreferenceStore")
       && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
   }
 
-  /// Returns whether a value of this registration is kept for longer than a value of the other one should be.
+  /// Returns whether a value of this registration is kept for longer than a value of another registration should be.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false

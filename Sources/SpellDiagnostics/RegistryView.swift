@@ -11,7 +11,7 @@ struct Provider {
   /// - Parameters:
   ///   - record: A registration.
   ///   - owner: The registry that has the registration.
-  ///   - asked: The registry that is asked for a value. A value that `owner` keeps takes its dependencies from `owner`.
+  ///   - asked: The registry that is asked for a value, and serves the value's dependencies unless `owner` keeps it.
   init(_ record: RegistrationRecord, of owner: InitializerRegistry, asked: InitializerRegistry) {
     self.record = record
     registry = record.lifetime.isShared ? owner : asked
@@ -28,17 +28,17 @@ extension Provider: Hashable {
 }
 
 extension InitializerRegistry {
-  /// Returns the registration that serves a request, which may be a key's own initializer.
+  /// Returns the registration that serves a request; it may be the registration of a key's own initializer.
   func provider(
     serving service: Service, named name: String? = nil, in container: (any AnyObject.Type)? = nil
   ) -> Provider? {
     provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
   }
 
-  /// The registrations of this registry and its parents in order of registration, without overridden ones.
+  /// The registrations of this registry and its parents that aren't overridden, in order of registration.
   var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
 
-  /// Returns the error for a service that nothing in this registry serves.
+  /// Returns the error for a service for which this registry has no registration.
   ///
   /// - Parameters:
   ///   - service: The service that is missing.
@@ -47,12 +47,12 @@ extension InitializerRegistry {
     missing(service, asked: InjectionStep(service), by: asker).asked(by: asker.step)
   }
 
-  /// Returns the error for a property that nothing in this registry serves.
+  /// Returns the error for a property for which this registry has no registration.
   func missing(_ service: Service, for property: String) -> InjectionError {
     missing(service, asked: InjectionStep(service, property: property))
   }
 
-  /// Runs `body` with this registry as the current one, and returns the requests that initializers made meanwhile.
+  /// Runs `body` with this registry as the current registry, and returns the requests that were made during the run.
   func requests<Result>(during body: () throws -> Result) rethrows -> [RecordedRequest] {
     let log = RequestLog()
     _ = try RequestRecorder.$current.withValue(log.recorder) { try run(body) }
@@ -70,14 +70,14 @@ extension InitializerRegistry {
 
 /// A request for a service, by the initializer of a registration or by other code.
 struct RecordedRequest: Sendable {
-  /// The registration whose initializer asked; nil for other code.
+  /// The registration whose initializer made the request; nil for other code.
   let asker: RegistrationRecord?
   /// The registration that serves the request; nil if none does.
   let provider: RegistrationRecord?
   let service: Service
 }
 
-/// A log of the requests during a recording, each different request once, in the order in which they were first made.
+/// A log of the different requests during a recording, in the order in which each request was first made.
 private final class RequestLog: Sendable {
   private struct ID: Hashable {
     let asker: ObjectIdentifier?

@@ -1,6 +1,6 @@
 internal import SpellRegistry
 
-/// The registrations that a registry reaches, and the services that their autowired initializers need.
+/// The registrations of a registry and its parents, and the services that their autowired initializers need.
 struct Wiring {
   /// A service that an initializer needs.
   struct Need {
@@ -11,13 +11,15 @@ struct Wiring {
 
   /// The registry to examine.
   let registry: InitializerRegistry
-  /// The roots (the registrations of the registry, its parents and the keys), followed by all that the roots need.
+  /// The roots, followed by the other registrations that the roots need, directly or indirectly.
+  ///
+  /// The roots are the registrations of the registry, its parents and the declared keys.
   private(set) var providers: [Provider]
-  /// The number of roots at the beginning of `providers`.
+  /// The number of roots, which are at the beginning of `providers`.
   let rootCount: Int
   /// The needs of each registration, in the order of `providers`.
   private(set) var needs: [[Need]] = []
-  /// The recorded needs of each registration, in the order of `providers`; empty unless recorded requests are included.
+  /// The recorded needs of each registration, in the order of `providers`; none unless recorded requests are included.
   private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:

@@ -1,7 +1,7 @@
 public import SpellRegistry
 internal import Support
 
-/// A wrapped property in the running program, found without an instance.
+/// A wrapped property of a type in the running program, found without an instance of the type.
 ///
 /// ```swift
 /// @Test func everyPropertyIsServed() {
@@ -12,9 +12,9 @@ internal import Support
 /// }
 /// ```
 ///
-/// A wrapper is any type that conforms to `NamedProperty`: those of this package, and your own. A constant such as
-/// `let clock = Injected<Clock>()` is listed too. Static properties, local variables, and the properties of generic
-/// types aren't. An inherited property is listed only with the superclass.
+/// A wrapper is any type that conforms to `NamedProperty`, from this package or your own. A constant such as
+/// `let clock = Injected<Clock>()` is also listed. Static properties, local variables, and the properties of generic
+/// types aren't listed. An inherited property is listed only for the superclass.
 public struct WrappedProperty: Sendable, CustomStringConvertible {
   /// The property's name in source.
   public let name: String
@@ -26,11 +26,11 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   public let containerType: any Any.Type
   /// The name of the module that declares the type.
   public let module: String
-  /// The name of the type that declares the property, after the names of its enclosing types: `Menu.Item`.
+  /// The name of the type that declares the property, after the names of its enclosing types, such as `Menu.Item`.
   let containerName: String
-  /// The effect of a read if nothing serves the property.
+  /// The effect of a read if no registration serves the property.
   let necessity: PropertyNeed.Necessity
-  /// The types that the property asks for, in order; a registration of one suffices.
+  /// The types that the property asks for, in order; a registration for one of them suffices.
   fileprivate let types: [any Any.Type]
   /// The name in the property's request; nil for a struct's property, and for a constant.
   fileprivate let requestedName: String?
@@ -52,13 +52,14 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
     necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
-    // A constant's label is its name. A constant's or a struct property's request has neither a name nor a container.
+    // A wrapper's label has an underscore before the name, but a constant's label is its name. A constant's or a struct
+    // property's request has neither a name nor a container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
     takesNameOrKey = need.takesNameOrKey
   }
 
-  /// The property's name after the names of its enclosing types: `Menu.Item.price`.
+  /// The property's name after the names of its enclosing types, such as `Menu.Item.price`.
   public var description: String { "\(containerName).\(name)" }
 }
 
@@ -67,19 +68,19 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
 extension WrappedProperty {
   /// Whether the program's types can be listed on this platform and in this build.
   ///
-  /// True on Linux, Android and Apple's 64-bit platforms. On other platforms, and in a build with signed pointers
-  /// (arm64e), the lists are empty.
+  /// This property is true on Linux, Android and Apple's 64-bit platforms. On other platforms, and in a build with
+  /// signed pointers (arm64e), ``all(inModules:)`` returns no properties.
   public static var isSupported: Bool { LoadedImages.isSupported }
 
   /// Returns the properties of the running program that have a wrapper, including those of private and nested types.
   ///
-  /// Creates nothing. The types are found in the metadata that the compiler leaves for the runtime in every loaded
-  /// image. Properties of generic types, and of modules that are built with `-disable-reflection-metadata`, are left
-  /// out. A call takes milliseconds, and nothing is cached, so list the properties once in a test. Safe to call from
-  /// any thread while no image is being unloaded.
+  /// No object is created. The types are found in the metadata that the compiler leaves for the runtime in each loaded
+  /// program and library. Properties of generic types, and of modules that are built with
+  /// `-disable-reflection-metadata`, are left out. A call takes milliseconds, and nothing is cached, so list the
+  /// properties once in a test. Any thread may call this method while no library is being unloaded.
   ///
-  /// - Parameter modules: The names of the modules whose types are listed, as in `import`; all modules if none are
-  ///   given. The linker leaves out the parts of a library that a program doesn't use.
+  /// - Parameter modules: The names of the modules whose types are listed, as in `import`. If none are given, the types
+  ///   of all modules are listed. The linker leaves out the parts of a library that a program doesn't use.
   /// - Returns: The properties, in the order of the program's types.
   public static func all(inModules modules: String...) -> [WrappedProperty] {
     ProgramListing(ofModules: Set(modules)).properties
@@ -89,25 +90,26 @@ extension WrappedProperty {
 // MARK: Checking
 
 extension InitializerRegistry {
-  /// Returns an error for each property that would stop the program at its first read, because neither this registry
-  /// nor a parent has a registration for it.
+  /// Returns an error for each property that would stop the program at its first read, because no registration of this
+  /// registry or a parent serves the property.
   ///
   /// ```swift
   /// let properties = WrappedProperty.all(inModules: "MyApp")
   /// #expect(registry.validate(properties: properties).isEmpty)
   /// ```
   ///
-  /// Creates nothing, and doesn't report a property that may be correct:
+  /// The check creates no values, and doesn't report a property that may be correct:
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
-  /// - An Optional may be nil, unless something that would fit is registered as another type.
-  /// - A `@Lazy` may have an expression, and a `@Final` may be assigned before it is read, so neither is ever reported.
+  /// - An Optional may be nil, unless a value that would fit is registered as another type.
+  /// - A `@Lazy` property may have an expression, and a `@Final` property may be assigned before it is read. These
+  ///   properties are never reported.
   ///
   /// ``validate(keys:)`` checks the registrations themselves.
   ///
   /// - Parameter properties: The properties to check.
-  /// - Returns: An error for each property that nothing serves, with the line to write.
+  /// - Returns: An error for each property that no registration serves, with the line to add.
   public func validate(properties: [WrappedProperty]) -> [InjectionError] {
     properties.compactMap { property in
       guard property.necessity != .unknown, record(serving: property) == nil, let service = property.decisiveService
@@ -118,7 +120,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns whether a value of a type other than the service's is registered and would fit the service.
+  /// Returns whether a registration for another type makes values that would fit the service's type.
   private func fits(_ service: Service) -> Bool {
     let isSubtype = subtypes(of: service.type)
     return reachable.map(\.record).contains { record in
@@ -127,10 +129,10 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns ``graph()`` together with each type that has a property which a registration serves.
+  /// Returns ``graph()`` extended with the types that declare the properties, and with the properties' dependencies.
   ///
-  /// A required type that nothing serves appears as missing. A property that works without a registration has an edge
-  /// only if a registration serves it.
+  /// The type that a required property asks for appears as missing if no registration serves the property. A property
+  /// that works without a registration has an edge only if a registration serves the property.
   ///
   /// - Parameter properties: The properties to draw.
   /// - Returns: The graph with the properties' types.
@@ -149,8 +151,10 @@ extension InitializerRegistry {
     return DependencyGraph(nodes: nodes, edges: edges)
   }
 
-  /// Returns the registration that serves a property, or may serve it: the winner for an object of the declaring class,
-  /// or else any registration for a subclass or for another name that the declaration may give; nil if there is none.
+  /// Returns the registration that serves a property, or may serve it; nil if there is none.
+  ///
+  /// This is the registration that wins for an object of the declaring class. If none does, it is any registration for
+  /// a subclass, or for another name that the declaration may give.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
     let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
     return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }
@@ -165,10 +169,10 @@ extension WrappedProperty {
   /// The services that the property asks for, in order.
   fileprivate var services: [Service] { types.map { Service($0) } }
 
-  /// The service to register if nothing serves the property: the last one, such as a loader for many properties.
+  /// The service to register if no registration serves the property: the last one that the property asks for.
   fileprivate var decisiveService: Service? { services.last }
 
-  /// The service that an Optional property's type wraps.
+  /// The service of the wrapped type; nil if the property's type isn't an Optional.
   fileprivate var wrappedService: Service? { (valueType as? any OptionalValue.Type).map { Service($0.wrappedType) } }
 
   /// Returns whether a registration's class constraint includes all or some of the objects that have the property.
@@ -183,7 +187,7 @@ extension WrappedProperty {
 }
 
 extension RegistrationRecord {
-  /// Returns whether the registration serves some object that has the property, with a name that the property may use.
+  /// Returns whether the registration may serve the property, for some object and a name that the property may use.
   fileprivate func mayServe(_ property: WrappedProperty) -> Bool {
     if container.map(property.mayBe(in:)) == false || name.map(property.mayAsk(with:)) == false {
       return false

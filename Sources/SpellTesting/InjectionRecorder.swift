@@ -2,7 +2,7 @@ public import SpellRegistry
 internal import Support
 public import Testing
 
-/// A recorder of a registry's injections, which a test can then check.
+/// A recorder of a registry's injections, for a test to check.
 ///
 /// ```swift
 /// let recorder = InjectionRecorder()
@@ -10,35 +10,35 @@ public import Testing
 /// #expect(recorder.count(of: (any Tracker).self) == 1)
 /// ```
 ///
-/// The recorder records each injection once: the first read of each property (or each read, if nothing is kept) and
-/// each call of `resolve`, on any thread, after the value exists and before the reader gets it. Each dependency of a
-/// value is a separate injection, and is recorded first.
+/// An injection is the first read of a property (or each read, if the property keeps nothing) or a call of `resolve`,
+/// on any thread. The recorder records each injection once, after the value exists and before the caller gets it.
+/// Each dependency of a value is a separate injection, and is recorded before the value itself.
 ///
 /// The recorder includes each request to its registry, even if a parent has the registration. A value that a parent
-/// keeps, such as a singleton, requests its own dependencies from the parent, and only a recorder that includes parents
-/// records these requests. Requests to a child aren't recorded, nor are reads of a value that already exists.
+/// keeps, such as a singleton, requests its own dependencies from the parent. Only a recorder that includes parents
+/// records these requests. Requests to a child and reads of a value that already exists aren't recorded.
 ///
-/// By default it records only types and names, and keeps no value and no enclosing object alive. Recording ends with
-/// the lifetime of the recorder. Safe to use from any thread.
+/// By default, a recorder records only types and names, and keeps no value and no enclosing object alive. Recording
+/// ends when the recorder is released. A recorder is safe to use from any thread.
 public final class InjectionRecorder: Sendable {
   private struct Recorded: Sendable {
     var injections: [Injection] = []
     var values: [RecordedValue] = []
   }
 
-  /// `@unchecked Sendable`: the lock `recorded` guards the value, which leaves the recorder only as a `Sendable` type.
+  /// `@unchecked Sendable`: a lock guards the value, and the recorder returns the value only as a `Sendable` type.
   private struct RecordedValue: @unchecked Sendable { let value: Any }
 
   private let recorded = Lock(Recorded())
   private let keepsValues: Bool
 
-  /// Creates a recorder of the injections that a registry makes from now on.
+  /// Creates a recorder of the injections that a registry makes after this call.
   ///
   /// - Parameters:
-  ///   - registry: The registry to record. The default is the test's own.
-  ///   - includingParents: Whether to record the registry's parents too, including requests from other registries.
-  ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` or the end of
-  ///     the recorder. Kept values keep alive what they refer to, which may be their enclosing object.
+  ///   - registry: The registry to record. The default is the current registry, usually the test's own.
+  ///   - includingParents: Whether to also record requests to the registry's parents, even from other registries.
+  ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` is called or
+  ///     the recorder is released. A kept value keeps alive the objects that it refers to, such as its container.
   public init(
     _ registry: InitializerRegistry = .current, includingParents: Bool = false, keepingValues: Bool = false
   ) {
@@ -54,20 +54,20 @@ public final class InjectionRecorder: Sendable {
   /// The number of recorded injections.
   public var count: Int { recorded.withLock(\.injections.count) }
 
-  /// Returns the injections that were requested as this type, or whose value is of this type.
+  /// Returns the injections for which a type was requested, or whose value is of that type.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
-  /// Returns the injections into objects of this class and its subclasses, or only those into properties of one name.
+  /// Returns the injections into objects of a class and its subclasses, or only into their properties with one name.
   public func injections<Container: AnyObject>(into type: Container.Type, named name: String? = nil) -> [Injection] {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
 
-  /// Returns the number of injections that were requested as this type, or whose value is of this type.
+  /// Returns the number of injections for which a type was requested, or whose value is of that type.
   public func count<Value>(of type: Value.Type) -> Int { injections(of: type).count }
 
-  /// Returns the values of this type that were injected, in order.
+  /// Returns the injected values of a type, in order.
   ///
-  /// If the recorder doesn't keep values, this fails the test.
+  /// If the recorder doesn't keep values, the call fails the test.
   ///
   /// - Parameters:
   ///   - type: A type, or a protocol that the values conform to.
@@ -106,7 +106,7 @@ public final class InjectionRecorder: Sendable {
     }
   }
 
-  /// Returns the type of the value or, for an Optional, of the value in it.
+  /// Returns the type of a value or, for an Optional, the type of the wrapped value.
   private func contentType(of value: Any) -> any Any.Type {
     guard let optional = value as? any OptionalValue, let content = optional.content else {
       return type(of: value)
@@ -131,30 +131,30 @@ extension InjectionRecorder: CustomStringConvertible, CustomTestStringConvertibl
 
 /// An injection that an ``InjectionRecorder`` has recorded.
 public struct Injection: Sendable {
-  /// The position among the recorded injections, counted from 1.
+  /// The position among the recorder's injections, counted from 1.
   public let order: Int
   /// The type of the value, such as `FakeTracker`.
   public let valueType: any Any.Type
-  /// The requested type: the property's type, or the argument of `resolve`.
+  /// The requested type, which is the property's type or the argument of `resolve`.
   public let propertyType: any Any.Type
   /// The class of the enclosing object; nil if there is none, as for a struct, a local variable, or a plain `resolve`.
   public let containerType: (any AnyObject.Type)?
   /// The property's name, if it is known.
   public let propertyName: String?
 
-  /// Returns whether this type was requested, or the value is of this type or of a subclass.
+  /// Returns whether a type was requested, or the value is of that type or of a subclass.
   ///
-  /// For a property, `(any Tracker).self` may be its declared type, and `FakeTracker.self` the type of its value.
+  /// For example, `(any Tracker).self` may be a property's declared type, and `FakeTracker.self` the value's type.
   public func isOf<Value>(_ type: Value.Type) -> Bool {
     propertyType == type || propertyType == Value?.self || valueType is Value.Type
   }
 
-  /// Returns whether the enclosing object is of this class or of a subclass.
+  /// Returns whether the enclosing object is of a class or one of its subclasses.
   public func isInto<Container: AnyObject>(_ type: Container.Type) -> Bool { containerType is Container.Type }
 }
 
 extension Injection: CustomStringConvertible {
-  /// The injection as text: `FakeTracker into Page.tracker: any Tracker`.
+  /// The injection as text, such as `FakeTracker into Page.tracker: any Tracker`.
   public var description: String {
     let (value, property) = (TypeName.of(valueType), TypeName.of(propertyType))
     let asked = value == property ? "" : ": \(property)"
@@ -169,18 +169,18 @@ extension Injection: CustomStringConvertible {
 /// The recorders of a registry, which share a single hook.
 ///
 /// A registry keeps its hooks for as long as it exists. With a hook for each recorder, a registry that outlives many
-/// recorders would call more and more hooks for nothing.
+/// recorders would call more and more useless hooks.
 package final class RecorderHub: Sendable {
   private typealias Entry = (registry: WeakReference, hub: RecorderHub)
 
   /// The hub of each registry, by the registry's address.
   ///
-  /// An entry may belong to a registry that no longer exists, and whose address another registry now has.
+  /// An entry's registry may no longer exist, and another registry may have its address.
   private static let hubs = Lock<[ObjectIdentifier: Entry]>([:])
 
   private let recorders = Lock<[WeakReference]>([])
 
-  /// Returns the hub of a registry; the first call adds the hub's hook to the registry.
+  /// Returns the hub of a registry, which the first call creates and adds to the registry as a hook.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
     hubs.withLock { hubs in
       if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return entry.hub }
@@ -199,7 +199,7 @@ package final class RecorderHub: Sendable {
     }
   }
 
-  /// The number of recorders that are alive, and the number that the hub remembers.
+  /// The number of recorders that are alive, and the number of all recorders in the hub's list.
   package var counts: (alive: Int, remembered: Int) {
     recorders.withLock { recorders in (recorders.count { $0.object != nil }, recorders.count) }
   }

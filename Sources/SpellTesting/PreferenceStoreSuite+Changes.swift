@@ -88,7 +88,7 @@ extension PreferenceStoreSuite {
 extension StoreTrial {
   private struct Refusal: Error {}
 
-  /// Runs a transaction whose body throws at its end, and expects the transaction to throw the same error.
+  /// Runs a transaction whose body throws at its end, and reports an issue unless the transaction throws that error.
   func expectRollback(_ body: (inout PreferenceTransaction) throws -> Void) {
     do {
       try store.transaction { changes in

@@ -97,7 +97,7 @@ extension PreferenceStoreSuite {
 }
 
 extension StoreTrial {
-  /// Sets the value in the store, and returns the value that the store then reads.
+  /// Writes a value to the store, and returns the value that the store reads for its key.
   fileprivate func kept<Value: Codable>(_ value: Value) throws -> Value? {
     try store.set(value, forKey: "value")
     return try store.value(Value.self, forKey: "value")

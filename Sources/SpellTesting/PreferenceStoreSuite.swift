@@ -1,7 +1,7 @@
 public import PreferenceStorage
 public import Testing
 
-/// A suite of checks that a preference store fulfills its requirements.
+/// A suite of checks for an implementation of `PreferenceStore`.
 ///
 /// ```swift
 /// @Test(arguments: PreferenceStoreSuite.checks)
@@ -10,7 +10,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// For a store whose values outlive the process, run the ``lastingChecks`` too, with a closure that opens it again:
+/// For a store whose values outlive the process, also run the ``lastingChecks``, with a closure that reopens the store:
 ///
 /// ```swift
 /// let file = newFile()
@@ -25,7 +25,7 @@ public enum PreferenceStoreSuite {
 
   /// A check of one requirement of a store.
   public struct Check: Sendable, Identifiable, CustomTestStringConvertible {
-    /// The behavior that is checked: `keeps strings byte for byte`.
+    /// The behavior that is checked, such as `keeps strings byte for byte`.
     public let name: String
     /// The behavior that is checked, which identifies the check.
     public var id: String { name }
@@ -43,11 +43,11 @@ public enum PreferenceStoreSuite {
     /// A store that deadlocks makes the check hang, so give the test a time limit.
     ///
     /// - Parameters:
-    ///   - reopen: Opens the store again, as the program's next run would. Only the
-    ///     ``PreferenceStoreSuite/lastingChecks`` call it, and they fail without it.
-    ///   - patience: The maximum time to wait for a notification. Only a missing notification takes so long.
+    ///   - reopen: A closure that opens the store again, as the program's next run would. Only the
+    ///     ``PreferenceStoreSuite/lastingChecks`` call this closure, and they fail without it.
+    ///   - patience: The maximum time to wait for each notification, which passes only if the notification is missing.
     ///   - sourceLocation: The source location of the failures.
-    ///   - makeStore: Creates an empty store. Called once.
+    ///   - makeStore: A closure that creates an empty store. The check calls it once.
     public func run(
       reopening reopen: (@Sendable () async throws -> any PreferenceStore)? = nil, patience: Duration = .seconds(10),
       sourceLocation: SourceLocation = #_sourceLocation,
@@ -66,7 +66,7 @@ public enum PreferenceStoreSuite {
 
 // MARK: A run of a check
 
-/// One run of one check, with the store and the place to report its failures.
+/// One run of one check, with the store and the source location of failures.
 struct StoreTrial: Sendable {
   let check: String
   let store: any PreferenceStore
@@ -84,7 +84,7 @@ struct StoreTrial: Sendable {
     expect(value == expected, else: "\(when) it was \(value) and not \(expected).")
   }
 
-  /// Reports an issue unless the body throws an error with this code.
+  /// Reports an issue unless the body throws a `PreferenceError` with the given code.
   func expect(_ code: PreferenceError.Code, _ when: String, from body: () throws -> Void) {
     do {
       try body()
@@ -94,13 +94,13 @@ struct StoreTrial: Sendable {
     }
   }
 
-  /// Returns the store after it was opened again, with the values that it has kept.
+  /// Opens the store again, as the program's next run would, and returns the reopened store.
   func reopened() async throws -> any PreferenceStore {
     guard let reopen else { throw Unopened() }
     return try await reopen()
   }
 
-  /// Returns the keys that are reported as changed, until they include all expected keys or no more changes arrive.
+  /// Waits until all expected keys are reported as changed, or no more changes arrive, and returns the reported keys.
   func hears(_ expected: Set<String>, from changes: PreferenceChanges) async -> Set<String> {
     var heard: Set<String> = []
     while !heard.isSuperset(of: expected), let keys = await next(changes) { heard.formUnion(keys) }
@@ -114,7 +114,7 @@ struct StoreTrial: Sendable {
         return nil
       }
       group.addTask { [patience] in
-        // This task ends the wait for a change that never arrives; the task above receives changes.
+        // This task ends the wait if no change arrives in time.
         do { try await Task.sleep(for: patience) } catch { return [] }
         return nil
       }

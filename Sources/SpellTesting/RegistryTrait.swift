@@ -1,5 +1,5 @@
 public import PreferenceStorage
-// The export lets a test that imports SpellTesting check the whole program.
+// With this export, a test that imports only SpellTesting can also check all properties of the program.
 @_exported public import SpellDiagnostics
 public import SpellRegistry
 internal import Support
@@ -17,25 +17,27 @@ public import Testing
 /// }
 /// ```
 ///
-/// All traits of a test and of its suites configure one registry, the outermost first, as if their registrations were
-/// written one after the other. A suite's registration applies unless an inner suite or the test registers something
-/// else for the same type, class and name. An override therefore also reaches the dependencies of singletons.
+/// All traits of a test and of its suites configure one registry, from the outermost trait to the innermost. A suite's
+/// registration applies unless an inner suite or the test itself registers something else for the same type, class and
+/// name. Because there is only one registry, an override also reaches the dependencies of singletons.
 ///
-/// The body of an exit test runs in another process, without traits. Make a registry for tests current there:
+/// The body of an exit test runs in another process, without traits. Run the code of that body in
 /// `InitializerRegistry(context: .test).run { … }`.
 ///
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
-/// registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`.
-/// A property that can't be injected records an issue with the whole message before it stops the program. If a test
-/// runs the live initializer of a declared key that has no `test` initializer, a line on standard error names the key,
-/// once in the process; with `.strict`, an issue does. To allow the live initializer in tests, declare the key with
-/// `liveInTests()`.
+/// registry begins with only a preference store in memory, so tests run in parallel and write to no disk. The
+/// registry's context is `.test`. If a property can't be injected, the whole message is recorded as an issue before the
+/// program stops.
+///
+/// If a test runs the live initializer of a declared key that has no `test` initializer, a warning on standard error
+/// names the key, once in the process. With `.strict`, an issue names the key instead. To allow the live initializer in
+/// tests, declare the key with `liveInTests()`.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
-  /// Registers what the trait's tests need; nil if the trait registers nothing.
+  /// The closure that makes the trait's registrations; nil if the trait registers nothing.
   private let configure: (@Sendable (InitializerRegistry) throws -> Void)?
 
-  /// The registries that traits have created for the running test, the current one last.
+  /// The registries that traits have created for the running test, with the current registry last.
   @TaskLocal fileprivate static var registries: [InitializerRegistry] = []
 
   init(
@@ -48,9 +50,9 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   /// True, so that a suite's trait applies to each test of the suite.
   public var isRecursive: Bool { true }
 
-  /// Runs a test, or one case of it, with its own registry.
+  /// Runs a test, or one case of a parameterized test, with its own registry.
   ///
-  /// - Throws: The error of the test, or of the trait's configuration.
+  /// - Throws: The error that the test or the trait's own closure throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
@@ -68,10 +70,10 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     }
   }
 
-  /// Creates a registry for one test, with the clock of the innermost trait that has one, and begins to watch the
-  /// registry.
+  /// Creates the registry of one test, with the clock of the innermost trait that has a clock, and starts to watch the
+  /// requests to the registry.
   ///
-  /// A registry that another library's trait has made current becomes the parent.
+  /// If another library's trait has made a registry current, that registry becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
@@ -90,14 +92,14 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Issue {
-  /// A stream that receives this module's issues instead of the running test, for tests of this module.
+  /// The stream that gets this module's issues instead of the running test; set only by tests of this module.
   @TaskLocal package static var receiver: AsyncStream<(text: String, location: SourceLocation)>.Continuation?
 
   static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
     if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports a text at a place, such as `Module/File.swift:3`, or at the test if the place isn't known.
+  /// Reports a text at a source location such as `Module/File.swift:3`, or at the test if the location isn't known.
   fileprivate static func report(_ text: String, at place: String?, in test: Test?) {
     let parts = place?.split(separator: ":") ?? []
     guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
@@ -107,12 +109,12 @@ extension Issue {
   }
 }
 
-/// The detection of code that uses a registry outside the test that the registry belongs to.
+/// A detector of code that uses a registry outside of the test that the registry belongs to.
 package final class RegistryEscapes: Sendable {
-  /// The detection that the process uses; tests of this module replace it.
+  /// The detector that the process uses, which tests of this module replace with another detector.
   @TaskLocal package static var current = RegistryEscapes()
 
-  /// The running tests, their registries, and the registration of a store that each registry began with.
+  /// The running tests, each with its registry and the preference store's registration that the registry began with.
   private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: RegistrationRecord?)]>([])
   private let reported = Lock<Set<String>>([])
   package init() {}
@@ -122,10 +124,11 @@ package final class RegistryEscapes: Sendable {
     InitializerRegistry.warnOfSharedUse(service, isFound, step)
   }
 
-  /// Reports a request to the shared registry if a running test would have got something else from its own registry.
+  /// Reports a request to the shared registry if a running test's own registry would have served it differently.
   ///
   /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If all
-  /// running tests had to have one, the same code would be reported when its test runs alone, but not in a suite.
+  /// running tests needed their own registration, the code would be reported when its test runs alone, but not when the
+  /// test runs in a suite.
   private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
     let running = running.withLock(\.self).filter { $0.registry.overrides(service, besides: $0.usual) }
     guard let first = running.first else { return false }
@@ -141,7 +144,7 @@ package final class RegistryEscapes: Sendable {
     return true
   }
 
-  /// Starts to report other tests that use an object made in this test's registry.
+  /// Starts to report each other test that uses an object of this test's registry.
   func begin(_ test: Test, _ registry: InitializerRegistry, usual: RegistrationRecord?) {
     _ = Self.watchShared
     running.withLock { $0.append((test, registry, usual)) }
@@ -158,9 +161,10 @@ package final class RegistryEscapes: Sendable {
     }
   }
 
-  /// Ends the test of a registry.
+  /// Removes the registry of a test that has ended from the running tests.
   ///
-  /// The next read of each property of the registry's objects counts as a request, even if the property has a value.
+  /// After this call, the next read of each injected property is a request, even if the property has a value. A later
+  /// test that reads an injected property of this registry's objects is therefore reported.
   func end(of registry: InitializerRegistry) {
     running.withLock { $0.removeAll { $0.registry === registry } }
     registry.reporter?.noteReads()
@@ -168,7 +172,7 @@ package final class RegistryEscapes: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Returns whether the test has its own initializer for a service, or would fail if the live one ran.
+  /// Returns whether the test has its own initializer for a service, or would fail if the live initializer ran.
   fileprivate func overrides(_ service: Service, besides usual: RegistrationRecord?) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.map(\.record).contains { record in
@@ -181,10 +185,10 @@ extension InitializerRegistry {
 /// The treatment of declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
   /// The use of a key that has only a live initializer fails the test, with an issue that names the key and the
-  /// property. The live initializer then makes the value. Without this case, a line on standard error names the key,
-  /// once for each process.
+  /// property.
   ///
-  /// There is one issue for each key and test, and none if something is registered for the key.
+  /// The live initializer still makes the value. There is one issue for each key and test, and none if something is
+  /// registered for the key. Without `.strict`, a warning on standard error names the key, once in the process.
   case strict
 }
 
@@ -194,8 +198,8 @@ extension Trait where Self == RegistryTrait {
 
   /// Returns a trait that makes a new registry current for each test, with registrations that all tests need.
   ///
-  /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
-  ///   what it creates. If it throws, the test fails without running.
+  /// - Parameter configure: A closure that makes the registrations. It runs once for each test, and for each case of a
+  ///   parameterized test, so tests share no objects that it creates. If it throws, the test fails without running.
   public static func registry(
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void
   ) -> RegistryTrait {
@@ -210,8 +214,8 @@ extension Trait where Self == RegistryTrait {
   ///
   /// - Parameters:
   ///   - strictness: The treatment of a test that reaches a key's live initializer.
-  ///   - configure: Runs once for each test, and for each case of a parameterized test. If it throws, the test fails
-  ///     without running.
+  ///   - configure: A closure that makes registrations. It runs once for each test, and for each case of a
+  ///     parameterized test. If it throws, the test fails without running.
   public static func registry(
     _ strictness: RegistryStrictness,
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
@@ -232,11 +236,12 @@ extension Trait where Self == RegistryTrait {
   /// ```
   ///
   /// The clock is registered as its own type and as `any Clock<Duration>`, before the traits register anything. If
-  /// several traits have a clock, the innermost trait's is used.
+  /// several traits have a clock, the clock of the innermost trait is used.
   ///
   /// - Parameters:
-  ///   - clock: Evaluated for each test, and for each case of a parameterized test.
-  ///   - configure: Runs once for each test and each case. If it throws, the test fails without running.
+  ///   - clock: The clock, which is created for each test, and for each case of a parameterized test.
+  ///   - configure: A closure that makes registrations. It runs once for each test and each case. If it throws, the
+  ///     test fails without running.
   public static func registry<TimeSource: Clock<Duration>>(
     clock: @autoclosure @escaping @Sendable () -> TimeSource,
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
@@ -252,10 +257,11 @@ extension Trait where Self == RegistryTrait {
   /// ```
   ///
   /// All traits of a test share a registry, so this trait works with or without `.registry`, before or after it. If
-  /// several traits have a store, the innermost trait's is used, or the last one of a test.
+  /// several traits have a store, the store of the innermost trait is used. Among the traits of one test, the last
+  /// store is used.
   ///
-  /// - Parameter store: Evaluated for each test, and for each case of a parameterized test, so that tests don't share
-  ///   the store. If it throws, the test fails without running.
+  /// - Parameter store: The store, which is created for each test, and for each case of a parameterized test, so that
+  ///   tests don't share it. If the expression throws, the test fails without running.
   public static func preferences(
     _ store: @autoclosure @escaping @Sendable () throws -> any PreferenceStore
   ) -> RegistryTrait {
@@ -269,8 +275,8 @@ extension Trait where Self == RegistryTrait {
   /// struct SettingsTests { … }
   /// ```
   ///
-  /// - Parameter values: The initial values by key, in the order of writing. A value that can't be encoded fails the
-  ///   test.
+  /// - Parameter values: The initial values by key, in the order in which they are written. A value that can't be
+  ///   encoded fails the test.
   public static func preferences(
     _ values: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable>
   ) -> RegistryTrait {

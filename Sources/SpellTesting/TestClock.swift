@@ -15,10 +15,10 @@ public import Testing
 /// #expect(try await reminder.value == "tea")
 /// ```
 ///
-/// Wait for sleepers before each advance, because a task that was just started or woken may not have reached its next
-/// sleep. Real time passes only in a wait that fails. Safe to use from any thread.
+/// Before each advance, wait for the tasks that should be asleep, because a task that was just started or woken may not
+/// have reached its next sleep. Only a wait that fails takes real time. The clock is safe to use from any thread.
 public final class TestClock: Clock, Sendable {
-  /// A time on the clock.
+  /// A time on a test clock, measured from the creation of the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The time since the clock was created.
     public var offset: Duration
@@ -26,11 +26,11 @@ public final class TestClock: Clock, Sendable {
     /// Creates the time that is `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// Returns the time that is `duration` after this one.
+    /// Returns the time that is `duration` after this time.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// Returns the duration from this time to another one.
+    /// Returns the duration from this time to another time.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
-    /// Returns whether a time is earlier than another one.
+    /// Returns whether the left time is earlier than the right time.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     /// The time since the clock was created, such as `60.0 seconds`.
     public var description: String { offset.description }
@@ -38,24 +38,24 @@ public final class TestClock: Clock, Sendable {
 
   private let sleep = Lock(SleepState())
 
-  /// Creates a clock at zero.
+  /// Creates a clock whose time is zero.
   public init() {}
 
   /// The current time, which only `advance` changes.
   public var now: Instant { sleep.withLock(\.now) }
 
-  /// One nanosecond, although the clock doesn't round times.
+  /// The nominal resolution, which is one nanosecond; the clock doesn't round times.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Advances the clock by a duration, and wakes the tasks whose deadlines it reaches, in the order of the deadlines.
+  /// Advances the clock by a duration, and wakes the tasks whose deadlines have come, in the order of the deadlines.
   ///
   /// If several tasks wake at once, the runtime decides which of them runs first. If the order matters, advance the
-  /// clock step by step. A task that goes back to sleep does so at the new time.
+  /// clock step by step. If a woken task sleeps again, its new sleep starts at the new time.
   ///
   /// - Precondition: The duration isn't negative.
   public func advance(by duration: Duration) { advance { $0.advanced(by: duration) } }
 
-  /// Advances the clock to a time, and wakes the tasks whose deadlines it reaches, in the order of the deadlines.
+  /// Advances the clock to a time, and wakes the tasks whose deadlines have come, in the order of the deadlines.
   ///
   /// - Precondition: The time isn't earlier than the clock's current time.
   public func advance(to instant: Instant) { advance { _ in instant } }
@@ -72,7 +72,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock reaches a time.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is canceled before then.
+  /// - Throws: `CancellationError` if the task is canceled before that time. The sleep ends immediately.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }
@@ -94,7 +94,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock has advanced by a duration.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is canceled before then.
+  /// - Throws: `CancellationError` if the task is canceled before the sleep is over. The sleep ends immediately.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
     // The standard library's implementation leaves the caller's actor, which would change the order of waking.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
@@ -109,17 +109,18 @@ public final class TestClock: Clock, Sendable {
 // MARK: Sleepers
 
 extension TestClock {
-  /// The deadlines of the tasks that sleep on the clock, the earliest first.
+  /// The deadlines of the tasks that sleep on the clock, in ascending order.
   public var deadlines: [Instant] { sleep.withLock(\.deadlines) }
 
-  /// Waits until a number of tasks sleep on the clock; with 0, until all tasks have been woken or canceled.
+  /// Waits until an exact number of tasks sleep on the clock.
   ///
-  /// A wrong count fails the test: after `limit` of real time, an issue lists the deadlines of the sleeping tasks, and
-  /// the wait ends. It ends early if the waiting task is canceled, for example by a time limit.
+  /// If the number isn't reached within `limit` of real time, the wait ends, and the test fails with an issue that
+  /// lists the deadlines of the sleeping tasks. The wait ends early if the waiting task is canceled, for example by a
+  /// time limit.
   ///
   /// - Parameters:
-  ///   - count: The exact number of tasks.
-  ///   - limit: The maximum real time to wait, except while no thread is free. Only a wait that fails takes so long.
+  ///   - count: The exact number of tasks; 0 waits until all tasks have been woken or canceled.
+  ///   - limit: The maximum real time to wait, apart from time in which other tests occupy all threads.
   ///   - sourceLocation: The source location of the issue.
   public func waitForSleepers(
     _ count: Int, within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
@@ -127,13 +128,14 @@ extension TestClock {
     await wait(for: "exactly \(count) to sleep", within: limit, sourceLocation) { $0.count == count }
   }
 
-  /// Waits until a task sleeps on the clock with this deadline.
+  /// Waits until a task sleeps on the clock with the given deadline.
   ///
-  /// A wrong deadline fails the test, as a wrong count does with ``waitForSleepers(_:within:sourceLocation:)``.
+  /// If no task does so within `limit` of real time, the wait ends, and the test fails with an issue that lists the
+  /// deadlines of the sleeping tasks.
   ///
   /// - Parameters:
   ///   - deadline: The deadline, as the time since the clock was created.
-  ///   - limit: The maximum real time to wait, except while no thread is free. Only a wait that fails takes so long.
+  ///   - limit: The maximum real time to wait, apart from time in which other tests occupy all threads.
   ///   - sourceLocation: The source location of the issue.
   public func waitForSleeper(
     until deadline: Duration, within limit: Duration = .seconds(20),
@@ -150,7 +152,7 @@ extension TestClock {
   ) async {
     let id = sleep.withLock { $0.makeID() }
     let expiry = Task {
-      // The wait is divided, since no more than one part passes while other tests occupy all threads of the pool.
+      // The limit is divided into 20 sleeps. At most one of them ends while other tests occupy all threads of the pool.
       for _ in 0..<20 {
         do { try await Task.sleep(for: limit / 20) } catch { return }
       }
@@ -181,13 +183,13 @@ extension TestClock {
     sleep.withLock { $0.watchers.removeValue(forKey: id) }?.continuation.resume(returning: false)
   }
 
-  /// Resumes the waits whose condition is now satisfied.
+  /// Resumes the waiting tests whose conditions the sleeping tasks satisfy.
   private func notifyWatchers() {
     for watcher in sleep.withLock({ $0.takeSatisfiedWatchers() }) { watcher.resume(returning: true) }
   }
 }
 
-/// The time of a clock, with the tasks that sleep on it and the tests that wait for sleepers.
+/// The state of a test clock: its time, the tasks that sleep on it, and the tests that wait for sleeping tasks.
 private struct SleepState: Sendable {
   struct Sleeper: Sendable {
     let deadline: TestClock.Instant
@@ -210,7 +212,7 @@ private struct SleepState: Sendable {
     return lastID
   }
 
-  /// Sets the time, and returns the sleepers that are due, sorted by deadline and then by the beginning of sleep.
+  /// Sets the time, and returns the sleepers that are due, sorted by deadline and then by when they went to sleep.
   mutating func advance(to instant: TestClock.Instant) -> [CheckedContinuation<Void, any Error>] {
     now = instant
     let due = sleepers.filter { $0.value.deadline <= instant }

@@ -3,7 +3,7 @@
   public import SwiftUI
 
   extension PreviewTrait where T == Preview.ViewTraits {
-    /// Gives a preview its own registry, with the keys' values for previews and with preferences in memory.
+    /// Returns a trait that gives a preview its own registry, with preview values for keys and preferences in memory.
     ///
     /// ```swift
     /// #Preview(traits: .registry { $0.register((any AudioPlayer).self) { SilentPlayer() } }) {
@@ -11,9 +11,9 @@
     /// }
     /// ```
     ///
-    /// Each `@InjectedState` property of the preview's views asks this registry, and so does each `@Injected` and
-    /// `@Preference` property of the objects that the registry creates. Such properties of a view itself ask the shared
-    /// registry. `configure` runs once for each preview.
+    /// `@InjectedState` properties of the preview's views ask this registry. `@Injected` and `@Preference` properties
+    /// also ask it if the registry creates their enclosing object. In a view itself, `@Injected` and `@Preference`
+    /// properties ask the shared registry. `configure` runs once for each preview.
     @MainActor public static func registry(
       _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
       _ configure: (InitializerRegistry) -> Void = { _ in }
@@ -24,7 +24,7 @@
     }
   }
 
-  /// Puts a registry into the environment of a preview.
+  /// A modifier that puts a registry into the environment of a preview.
   private struct RegistryModifier: PreviewModifier {
     let registry: InitializerRegistry
 

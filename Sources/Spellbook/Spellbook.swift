@@ -16,18 +16,18 @@
 #endif
 
 extension InitializerRegistry {
-  /// Calls `make` in a new registry for previews, which has its own preferences in memory.
+  /// Calls `make` with a new current registry for previews, which has its own preferences in memory.
   ///
   /// ```swift
   /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }
   /// ```
   ///
-  /// Use this for models. In a SwiftUI preview, use the trait `.registry` instead: views create other views after
-  /// `make` has returned, and those ask the shared registry.
+  /// Use this method for models. For views, use the preview trait `.registry` instead. Views create other views after
+  /// `make` has returned, and the properties of these other views would ask the shared registry.
   ///
   /// - Parameters:
   ///   - preferences: The stored preferences, by their keys.
-  ///   - make: Creates what the preview shows. The registry is current while it runs.
+  ///   - make: A closure that creates the preview's content. The new registry is current while the closure runs.
   /// - Returns: The result of `make`.
   public static func preview<Result>(
     _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
@@ -47,10 +47,10 @@ extension InitializerRegistry {
 }
 
 extension FinalError: LocalizedError {
-  /// The same text as `description`.
+  /// The error's `description`, which `localizedDescription` also returns.
   public var errorDescription: String? { description }
 }
 extension PartialError: LocalizedError {
-  /// The same text as `description`.
+  /// The error's `description`, which `localizedDescription` also returns.
   public var errorDescription: String? { description }
 }

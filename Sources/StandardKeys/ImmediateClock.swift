@@ -1,6 +1,6 @@
 internal import Support
 
-/// A clock on which a sleep takes no time, since the sleep sets the clock forward and returns at once.
+/// A clock on which a sleep takes no time, because each sleep sets the clock forward and returns immediately.
 ///
 /// ```swift
 /// let clock = ImmediateClock()
@@ -8,10 +8,10 @@ internal import Support
 /// clock.now.offset                            // 60 seconds
 /// ```
 ///
-/// Use it in tests in which delays don't matter. To decide when a sleep ends, use a `TestClock`. Safe to use from any
-/// thread.
+/// Use this clock in tests in which delays don't matter. To decide when a sleep ends, use a `TestClock`. The clock is
+/// safe to use from any thread.
 public final class ImmediateClock: Clock, Sendable {
-  /// A time on the clock.
+  /// A time on an immediate clock, measured from the creation of the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The time since the clock was created.
     public var offset: Duration
@@ -19,11 +19,11 @@ public final class ImmediateClock: Clock, Sendable {
     /// Creates the time that is `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// Returns the time that is `duration` after this one.
+    /// Returns the time that is `duration` after this time.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// Returns the duration from this time to another one.
+    /// Returns the duration from this time to another time.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
-    /// Returns whether a time is earlier than another one.
+    /// Returns whether the left time is earlier than the right time.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     /// The time since the clock was created, such as `60.0 seconds`.
     public var description: String { offset.description }
@@ -31,16 +31,16 @@ public final class ImmediateClock: Clock, Sendable {
 
   private let time = Lock(Instant())
 
-  /// Creates a clock at zero.
+  /// Creates a clock whose time is zero.
   public init() {}
 
-  /// The latest deadline that any task has slept until.
+  /// The latest deadline that any task has slept until, or zero before the first sleep.
   public var now: Instant { time.withLock { $0 } }
 
-  /// One nanosecond, although the clock doesn't round times.
+  /// The nominal resolution, which is one nanosecond; the clock doesn't round times.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Sets the clock to a deadline, unless the deadline is past, and lets other tasks run.
+  /// Sets the clock to a deadline, unless the deadline has passed, and lets other tasks run.
   ///
   /// - Throws: `CancellationError` if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

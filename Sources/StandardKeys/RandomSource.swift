@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A random number generator that several readers share.
+/// A random number generator that several threads can share.
 ///
 /// ```swift
 /// let random = RandomSource(seed: 7)
@@ -11,7 +11,8 @@ internal import Synchronization
 /// Generators", OOPSLA 2014, with the constants of S. Vigna's `splitmix64.c`. The same seed gives the same numbers on
 /// every platform. For secrets, use ``system``.
 ///
-/// Safe to use from any thread: each number goes to only one caller, in an order that the threads' timing decides.
+/// The generator is safe to use from any thread. Each number goes to only one caller. If several threads call the
+/// generator, their timing decides which number each caller gets.
 public final class RandomSource: RandomNumberGenerator, Sendable {
   /// The state of SplitMix64; nil for the system's generator.
   private let state: AtomicState?

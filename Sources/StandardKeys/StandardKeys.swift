@@ -1,5 +1,5 @@
-// The keys of this module are for values from a program's environment. FoundationEssentials suffices for them, so a
-// program on Linux that imports nothing else of Foundation doesn't link the rest.
+// The keys of this module are for values from a program's environment. Their types are in FoundationEssentials, so a
+// program on Linux that doesn't import Foundation doesn't link the rest of Foundation.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -17,7 +17,7 @@ extension InjectionKeys {
   /// let age = now().timeIntervalSince(birth)
   /// ```
   ///
-  /// In tests and previews, it always returns the beginning of 2001 in UTC, which is Foundation's reference date.
+  /// In tests and previews, the function always returns Foundation's reference date, the beginning of 2001 in UTC.
   public static let now = InjectionKey<@Sendable () -> Date>(scope: .singleton) { { Date() } }
     .test { { Date(timeIntervalSinceReferenceDate: 0) } }
     .preview { { Date(timeIntervalSinceReferenceDate: 0) } }
@@ -38,15 +38,15 @@ extension InjectionKeys {
 
   /// The clock for delays and timeouts.
   ///
-  /// It is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>`, which the trait
-  /// `.registry(clock: TestClock())` does. If none is registered, it is an ``ImmediateClock``, so that no test waits
-  /// for real time, or for a clock that never advances by itself.
+  /// The value is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>`, for
+  /// example by the trait `.registry(clock: TestClock())`. If no clock is registered, it is an ``ImmediateClock``, so
+  /// that no test waits for real time, or for a clock that never advances by itself.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 
   /// The user's calendar, whose settings follow the system's.
   ///
-  /// In a test, it is the Gregorian calendar in GMT and in the locale `en_US_POSIX`.
+  /// In a test, the value is the Gregorian calendar in GMT and in the locale `en_US_POSIX`.
   public static let calendar = InjectionKey<Calendar>(scope: .singleton) { Calendar.autoupdatingCurrent }
     .test {
       var calendar = Calendar(identifier: .gregorian)
@@ -57,12 +57,12 @@ extension InjectionKeys {
 
   /// The user's locale, whose settings follow the system's.
   ///
-  /// In a test, it is `en_US_POSIX`, which never changes.
+  /// In a test, the value is `en_US_POSIX`, which never changes.
   public static let locale = InjectionKey<Locale>(scope: .singleton) { Locale.autoupdatingCurrent }.test { testLocale }
 
   /// The user's time zone, which follows the system's.
   ///
-  /// In a test, it is GMT.
+  /// In a test, the value is GMT.
   public static let timeZone = InjectionKey<TimeZone>(scope: .singleton) { TimeZone.autoupdatingCurrent }.test { .gmt }
 
   /// A source of random numbers.
@@ -72,22 +72,22 @@ extension InjectionKeys {
   /// let number = random { Int.random(in: 1...6, using: &$0) }
   /// ```
   ///
-  /// It is the system's generator. In tests and previews, it is a generator with seed 0, whose numbers are the same
-  /// each time. To use another seed: `registry.register(.randomNumberGenerator) { RandomSource(seed: 7) }`.
+  /// The value is the system's generator. In tests and previews, it is a generator with seed 0, whose numbers are the
+  /// same in each run. For another seed, write `registry.register(.randomNumberGenerator) { RandomSource(seed: 7) }`.
   public static let randomNumberGenerator = InjectionKey<RandomSource>(scope: .singleton) { RandomSource.system }
     .test { RandomSource(seed: 0) }
     .preview { RandomSource(seed: 0) }
 
-  /// The environment variables of the process, as they were when they were first asked for.
+  /// The environment variables of the process, as they were at the first request for this key.
   ///
-  /// In a test, it is empty; register the variables that the test needs.
+  /// In a test, the dictionary is empty. Register the variables that the test needs.
   public static let environment = InjectionKey<[String: String]>(scope: .singleton) {
     ProcessInfo.processInfo.environment
   }
   .test { [:] }
 }
 
-// Types of Foundation conform here, since the module that declares the protocol doesn't import Foundation.
+// These conformances are in this module, because the module that declares the protocol doesn't import Foundation.
 
 extension Data: DefaultInitializable {}
 extension Date: DefaultInitializable {}
@@ -97,7 +97,7 @@ extension IndexPath: DefaultInitializable {}
 extension UUID: DefaultInitializable {}
 
 extension InjectionError: LocalizedError {
-  /// The same text as `description`.
+  /// The error's `description`, which `localizedDescription` also returns.
   public var errorDescription: String? { description }
 }
 

@@ -1,4 +1,4 @@
-// This file imports the C library of each platform. A file that calls the library imports Support.
+// This file imports the C library of each platform. A file that calls the C library imports the module Support.
 
 #if canImport(Darwin)
   @_exported public import Darwin
@@ -16,9 +16,10 @@
   #error("Spellbook doesn't know the C library of this platform. Add its module to this list.")
 #endif
 
-/// Writes text to standard error, without a buffer; the text is lost if nothing reads standard error anymore.
+/// Writes text to standard error, without a buffer.
 ///
-/// Like `write`, waits while a pipe is full. Unlike `write`, raises no SIGPIPE, which would end the program.
+/// Like `write`, this function waits while a pipe is full. Unlike `write`, it raises no SIGPIPE, which would end the
+/// program. If the pipe has no reader anymore, the text is lost.
 package func writeToStandardError(_ text: String) {
   let bytes = Array(text.utf8)
   #if os(Windows)
@@ -44,16 +45,16 @@ package func writeToStandardError(_ text: String) {
 }
 
 #if canImport(Darwin)
-  /// Calls `body`, whose writes to a file descriptor raise no SIGPIPE.
+  /// Calls `body` with SIGPIPE disabled for writes to a file descriptor.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
-    // The signal is sent to the process, so blocking it on this thread wouldn't help.
+    // On Apple platforms, SIGPIPE is sent to the process, so blocking it on this thread wouldn't help.
     let former = fcntl(descriptor, F_GETNOSIGPIPE)
     _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
     body()
     if former == 0 { _ = fcntl(descriptor, F_SETNOSIGPIPE, 0) }
   }
 #elseif !os(Windows) && !os(WASI)
-  /// Calls `body`, whose writes raise no SIGPIPE.
+  /// Calls `body` with SIGPIPE blocked on the calling thread.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     var (pipe, former, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&pipe)
@@ -62,7 +63,7 @@ package func writeToStandardError(_ text: String) {
     let wasPending = sigismember(&pending, SIGPIPE) == 1
     pthread_sigmask(SIG_BLOCK, &pipe, &former)
     body()
-    // The signal of a failed write goes to the writing thread, which consumes it here before it unblocks the signal.
+    // The SIGPIPE of a failed write is pending on this thread, which has to consume it before unblocking the signal.
     var noTime = timespec()
     if !wasPending { while sigtimedwait(&pipe, nil, &noTime) == -1, errno == EINTR {} }
     pthread_sigmask(SIG_SETMASK, &former, nil)
@@ -73,8 +74,8 @@ package func writeToStandardError(_ text: String) {
 
 /// Whether a test runner started this process: XCTest, Swift Testing, or a package's `swift test`.
 ///
-/// Apple's runners set environment variables. Those of Swift packages load a bundle or a program whose name ends in
-/// `.xctest`, or pass an option of the testing library. An exit test's child process is a test, too.
+/// Apple's runners set environment variables. The runners of Swift packages load a bundle or a program whose name ends
+/// in `.xctest`, or pass an option of the testing library. The child process of an exit test is also a test process.
 package let isTestProcess: Bool =
   ["XCTestConfigurationFilePath", "XCTestBundlePath", "XCTestSessionIdentifier", "SWT_EXIT_TEST_ID"]
   .contains { environmentVariable($0) != nil }

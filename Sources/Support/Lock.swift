@@ -2,9 +2,10 @@ public import Synchronization
 
 /// A mutex whose handoff the thread sanitizer can see.
 ///
-/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see that, and so
-/// reports races that don't exist. A thread therefore stores a flag with releasing order before it unlocks, and loads
-/// the flag with acquiring order after it locks. This repeats the mutex's own order, and costs two moves.
+/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see this handoff, and
+/// therefore reports races that don't exist. A thread stores a flag with releasing order before it unlocks, and loads
+/// the flag with acquiring order after it locks. The flag repeats the mutex's own ordering, and costs two move
+/// instructions.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)

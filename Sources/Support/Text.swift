@@ -1,4 +1,4 @@
-// Text functions that several modules share: escapes, and the search for the name that a misspelling stands for.
+// Text functions that several modules share: escapes, and the search for the name closest to a misspelled name.
 
 extension String {
   /// The string as a JSON string literal, in quotes.
@@ -14,7 +14,7 @@ extension String {
     } + "\""
   }
 
-  /// The string as XML text or an attribute's value, with spaces for control characters and others that XML forbids.
+  /// The string as XML text or an attribute's value, with a space for each control character or forbidden character.
   package var xmlEscaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
@@ -31,10 +31,11 @@ extension String {
 
 // MARK: Parts
 //
-// The standard library's functions for parts of strings are in `_StringProcessing`, which a static client would link.
+// The standard library's functions for parts of strings are in `_StringProcessing`. A statically linked program would
+// have to include that library.
 
 extension Collection where Element == UInt8 {
-  /// Returns the start of the first occurrence of other bytes.
+  /// Returns the index at which other bytes first occur in this collection; nil if they don't occur.
   @inlinable package func start(ofPart part: some Collection<UInt8>) -> Index? {
     guard let first = part.first else { return startIndex }
     var rest = self[...]
@@ -59,7 +60,9 @@ extension String {
 // MARK: Closest match
 
 extension String {
-  /// Returns the closest of the names, if this string may be a misspelling of it; the alphabetically first in a tie.
+  /// Returns the name that is closest to this string, or nil if the string can't be a misspelling of any name.
+  ///
+  /// Among equally close names, the alphabetically first name is returned.
   ///
   /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of the two
   ///   strings.
@@ -69,7 +72,7 @@ extension String {
     var closest: String?
     for name in names where name != self {
       let other = Array(name.lowercased().utf8)
-      // An edit changes the length by one at most, and the set of letters by two.
+      // One edit changes the length by at most one byte, and the set of letters by at most two letters.
       let letters = (wanted.letters ^ other.letters).nonzeroBitCount
       guard abs(other.count - wanted.count) <= limit, letters <= 2 * limit else { continue }
       let distance = Support.editDistance(from: wanted, to: other)
@@ -81,17 +84,17 @@ extension String {
 }
 
 extension Sequence<UInt8> {
-  /// A bit for each letter and digit of a text in lower case, which tells most texts apart.
+  /// The letters and digits that a lowercase text contains, as a set of bits, which differs for most texts.
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
-/// Returns the number of edits that turn one text into another one.
+/// Returns the number of edits that turn one text into another text.
 ///
-/// An edit inserts, removes or replaces a byte, or swaps two neighbors.
+/// An edit inserts, removes or replaces a byte, or swaps two neighboring bytes.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
 package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
-  // The last three rows of the table: a swap of neighbors refers to the row before the last.
+  // The table of distances is computed row by row. For swaps, the row before the last is also kept.
   var before: [Int] = []
   var last = Array(0...b.count)
   for i in a.indices {
@@ -112,7 +115,7 @@ extension String {
   /// The text with escapes such as `\u{1b}` for control characters, line breaks, and marks that change the direction of
   /// writing.
   ///
-  /// So an ID or an error can't move the cursor, set a title or forge a line of the log.
+  /// With these escapes, an ID or an error message can't move the cursor, set a title or forge a line of the log.
   package var escaped: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
@@ -124,7 +127,7 @@ extension String {
     }
   }
 
-  /// The escaped text in quotes.
+  /// The text in quotes, with escapes such as `\u{1b}` for control characters.
   package var quoted: String { "\"\(escaped)\"" }
 }
 

@@ -1,7 +1,7 @@
 import PreferenceStorage
 internal import Support
 
-/// A command of the tool, which works on one file.
+/// A command of the `prefs` tool, with its parsed arguments.
 enum Command: Equatable {
   case list, check, compact
   case get(keys: [String], isText: Bool)
@@ -17,7 +17,7 @@ enum Command: Equatable {
 
 /// The form of a value in an argument.
 enum ValueForm: Equatable {
-  /// Text if the present value of the key is a text, and JSON otherwise.
+  /// Text if the current value of the key is a string, and JSON otherwise.
   case kept
   case json
   case text
@@ -60,7 +60,7 @@ extension Command {
     return .success
   }
 
-  /// Whether the command also works if the file doesn't exist yet.
+  /// Whether the command also works without an existing file.
   private var mayBeNew: Bool {
     switch self {
     case .set, .import, .watch: true
@@ -80,7 +80,8 @@ extension Command {
 
   /// Sets a value, which is read from the standard input if the argument is `-`.
   ///
-  /// A key with a text gets another text, which may be in JSON's quotes or without them; `null` removes the text.
+  /// If the current value of the key is a string, the new value is also a string, with or without JSON's quotes. `null`
+  /// removes the value.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let isInput = value == "-"
     let value = isInput ? try Console.readText() : value
@@ -126,11 +127,11 @@ extension Command {
     _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description, replacing: replacing)
   }
 
-  /// Returns the bytes of a file, or of a pipe, as a shell makes one for `<(command)`.
+  /// Returns the bytes of a file, or of a pipe such as a shell creates for `<(command)`.
   private static func contents(of source: FilePath) throws -> [UInt8] {
     let system = FileSystem()
     let found = try onFile(source, "could not be found") { () throws(SystemError) in try system.find(source) }
-    // The name that a shell gives a pipe is a link, whose target has no path.
+    // A shell passes the name of a link to the pipe, and the link's target has no path.
     guard let found, found.kind == .link || found.kind == .other else { return try source.contents() }
     let pipe = try onFile(source, "could not be read") { () throws(SystemError) in
       try openDescriptor(source, O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -139,7 +140,7 @@ extension Command {
     return try Console.readAll(from: pipe, named: source.description)
   }
 
-  /// Writes each key of the file that has an override, with the value that a program reads instead and its place.
+  /// Writes each key of the file that has an override, with the overriding value and the source of the override.
   private func showOverrides(_ overrides: PreferenceOverrides, of store: FilePreferenceStore) throws {
     let overriding = OverridingPreferenceStore(overrides, over: store)
     var unused = overrides.sources
@@ -151,9 +152,9 @@ extension Command {
     for source in unused { Console.complain("the file has no key for \(source)") }
   }
 
-  /// Writes each change of all keys, or of one, until the program is interrupted.
+  /// Writes each change to all keys, or to one key, until the tool is interrupted.
   ///
-  /// Ends with an error if the file can't be watched, because silence would mean that nothing changes.
+  /// The command ends with an error if the file can't be watched, because no output would suggest that nothing changes.
   private func watch(_ store: FilePreferenceStore, _ key: String?) async throws -> ExitCode {
     let errors = store.errors
     let records = store.records()
@@ -193,7 +194,7 @@ struct Export {
 
   /// Replaces the target with a new file, so that a reader sees either the whole old file or the whole new file.
   ///
-  /// If the target is a pipe, a device or a link, the text is written into it instead.
+  /// If the target is a pipe, a device or a link, the text is written to the target without replacing it.
   func write(_ text: String) throws {
     let bytes = Array(text.utf8)
     let failure = "nothing was exported; check that there is room, and the right to write"

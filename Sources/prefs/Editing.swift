@@ -1,7 +1,7 @@
 import PreferenceStorage
 internal import Support
 
-/// A session in which the user edits the values of a store, or one of them, in a text editor.
+/// A session in which the user edits all values of a store, or one value, in a text editor.
 struct Editing {
   let store: FilePreferenceStore
   /// The key of the value to edit; nil for all values.
@@ -10,8 +10,8 @@ struct Editing {
 
   /// Runs the editor, and writes the edited values to the store.
   ///
-  /// Nothing is written if the edited text isn't JSON, or if another program has changed one of the edited values. The
-  /// edited text then stays in its file.
+  /// Nothing is written if the edited text isn't JSON, or if another program has changed one of the edited values. In
+  /// both cases, the file with the edited text is kept.
   func run() throws -> ExitCode {
     var original = store.json()
     if let key {
@@ -36,7 +36,7 @@ struct Editing {
     }
   }
 
-  /// Writes the saved values to the store, and removes the file; returns an exit code if that fails, and nil otherwise.
+  /// Writes the edited values to the store and removes the edited file; returns nil, or an exit code after a failure.
   private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
     guard let edited = String(validating: try file.contents(), as: UTF8.self) else {
       throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
@@ -55,7 +55,7 @@ struct Editing {
     return nil
   }
 
-  /// Writes the changes, and returns true, unless another program has changed one of the values in the meantime.
+  /// Writes the edited values and returns true, or returns false if another program has changed one of the values.
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
@@ -89,7 +89,9 @@ struct Editing {
     return path
   }
 
-  /// Runs the editor, in a shell because the editor's name may have arguments and quotes; returns whether it succeeded.
+  /// Runs the editor in a shell, and returns whether the editor succeeded.
+  ///
+  /// A shell is necessary because the editor's name may have arguments and quotes.
   private func runEditor(on file: FilePath) -> Bool {
     let quoted = file.description.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     return runShell("file='\(quoted)'; eval \"${VISUAL:-${EDITOR:-vi}}\" '\"$file\"'") == 0
@@ -97,9 +99,9 @@ struct Editing {
 
 }
 
-// This function is outside the type, in which `system` is a property.
+// This function is outside `Editing`, whose property `system` would hide the function `system(_:)`.
 private func runShell(_ command: String) -> Int32 {
-  // Apple's platforms other than macOS have no shell, and `system` is unavailable there.
+  // Apple platforms other than macOS have neither a shell nor the function `system(_:)`.
   #if canImport(Darwin) && !os(macOS)
     return -1
   #else

@@ -70,7 +70,9 @@ extension Command {
     }
   }
 
-  /// Removes the last argument if it is an option for the form; anywhere else, such an argument is a key or a value.
+  /// Removes the last argument and returns its form if it is `--string` or `--json`; otherwise, returns `.kept`.
+  ///
+  /// An earlier argument with this text is a key or a value.
   private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
     let form: ValueForm
     switch arguments.last {
@@ -82,7 +84,7 @@ extension Command {
     return form
   }
 
-  /// Returns a key or a value as text; unlike a file's name, it has to be valid UTF-8.
+  /// Returns a key or a value as text, which has to be valid UTF-8, unlike a file name.
   private static func text(_ argument: FilePath) throws(UsageError) -> String {
     guard let text = String(validating: argument.bytes, as: UTF8.self) else {
       throw UsageError(message: "\(argument.description.debugDescription) is not UTF-8, as keys and values are")

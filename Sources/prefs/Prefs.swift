@@ -5,7 +5,7 @@ internal import Support
 @main
 struct Prefs {
   static func main() async {
-    // A write beyond the limit of a file's size then fails with an error, instead of ending the tool.
+    // If the signal is ignored, a write beyond the file-size limit fails with an error instead of ending the tool.
     signal(SIGXFSZ, SIG_IGN)
     exit(await run(arguments).rawValue)
   }
@@ -42,7 +42,7 @@ struct Prefs {
   }
 }
 
-/// An exit code of the tool, from `sysexits.h` where it has a suitable code.
+/// An exit code of the tool, taken from `sysexits.h` if the header has a suitable code.
 enum ExitCode: Int32 {
   case success = 0
   case notFound = 1
@@ -65,12 +65,12 @@ enum ExitCode: Int32 {
 
 /// The standard streams of the tool.
 enum Console {
-  /// Writes a line at once, because the reader of a pipe may be waiting for it.
+  /// Writes a line without buffering, because the reader of a pipe may be waiting for the line.
   ///
   /// - Throws: An error if the line can't be written, for example because the reader is gone or the disk is full.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
-  /// Writes a line with a key and what belongs to it.
+  /// Writes a line with a key, a tab, and a text that belongs to the key.
   static func write(_ key: String, _ rest: String) throws(OutputError) { try write("\(shown(key))\t\(rest)") }
 
   /// Reads the standard input, or another open file, to its end.
@@ -103,7 +103,7 @@ enum Console {
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
   }
 
-  /// Returns a key as it is, or quoted and escaped if it is empty or has quotes or control characters.
+  /// Returns the key, but quoted and escaped if it is empty or has quotes or control characters.
   static func shown(_ key: String) -> String {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }

@@ -1,21 +1,21 @@
 import Observation
 import Spellbook
 
-/// The model of the timer's view.
+/// The model for `FocusView`, which shows the timer.
 @Observable final class FocusModel {
   @ObservationIgnored @Preference(.focusMinutes) var minutes
   @ObservationIgnored @Preference(.rings) var rings
   @ObservationIgnored @Injected(.chime) private var chime
   @ObservationIgnored @Injected(.clock) private var clock
   @ObservationIgnored @Injected(.sessionLog) private var log
-  /// The minutes that remain while a session runs.
+  /// The remaining minutes of the running session, or nil if no session runs.
   private(set) var remaining: Int?
 
   var title: String {
     remaining.map { "\($0) min left" } ?? "Focus for \(minutes) min"
   }
 
-  /// Runs a session, until its end or until its task is canceled.
+  /// Runs a session until it ends or its task is canceled.
   func run() async {
     defer { remaining = nil }
     let length = minutes
@@ -25,7 +25,7 @@ import Spellbook
         try await clock.sleep(for: .seconds(60))
       }
     } catch {
-      // The task was canceled, so the session doesn't count.
+      // The task was canceled, so the session isn't added to the log.
       return
     }
     if rings { chime.ring() }
@@ -33,7 +33,7 @@ import Spellbook
   }
 }
 
-/// The model of the list of past sessions.
+/// The model for `HistoryView`, which sums up the past sessions.
 @Observable final class HistoryModel {
   @ObservationIgnored @Injected(.sessionLog) private var log
   @ObservationIgnored @Preference(.focusMinutes) private var minutes

@@ -2,19 +2,20 @@ import Foundation
 import Observation
 import Spellbook
 
-/// The sound at the end of a session.
+/// A type that makes the sound at the end of a session.
 nonisolated protocol Chime: Sendable { func ring() }
 
 nonisolated struct BellChime: Chime { func ring() { print("\u{7}", terminator: "") } }
 nonisolated struct SilentChime: Chime { func ring() {} }
 
-/// A completed session.
+/// A focus session that ran to its end.
 nonisolated struct FocusSession: Codable, Hashable, Sendable {
   var end: Date
   var minutes: Int
 }
 
-// A registry reads its keys on any thread, so the keys don't belong to the main actor like the rest of the module.
+// A registry reads its keys on any thread. Unlike the rest of the module, the keys therefore don't belong to the main
+// actor.
 nonisolated extension InjectionKeys {
   static let chime = InjectionKey<any Chime>(scope: .singleton) { BellChime() }
     .preview { SilentChime() }
@@ -30,12 +31,12 @@ nonisolated extension PreferenceKeys {
   static let sessions = PreferenceKey<[FocusSession]>("focus.sessions", default: [])
 }
 
-/// The past sessions: a service that several models share and views observe.
+/// The log of past sessions, a service that several models share and views observe.
 @Observable final class SessionLog {
   @ObservationIgnored @Preference(.sessions) private(set) var sessions
   @ObservationIgnored @Injected(.now) private var now
 
-  /// The minutes of all sessions.
+  /// The total length of all sessions, in minutes.
   var total: Int { sessions.reduce(0) { $0 + $1.minutes } }
 
   /// Adds a session that ends now.

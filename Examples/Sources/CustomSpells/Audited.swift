@@ -1,16 +1,16 @@
 public import Spellbook
 internal import Synchronization
 
-/// A record of the accesses to the `@Audited` properties of one container, in order.
+/// A chronological record of the accesses to one container's `@Audited` properties.
 ///
-/// Safe to use from any thread.
+/// A trail is safe to use from any thread.
 public final class AuditTrail: Sendable {
   private let entries = Mutex<[String]>([])
 
   /// Creates an empty trail.
   public init() {}
 
-  /// The reads and writes so far, as `read balance` and `wrote balance 7`.
+  /// A line for each read and write so far, such as `read balance` or `wrote balance 7`.
   public var lines: [String] { entries.withLock(\.self) }
 
   fileprivate func add(_ line: String) { entries.withLock { $0.append(line) } }
@@ -31,7 +31,7 @@ public final class AuditTrail: Sendable {
 /// The registry provides the container's trail, at the first read or write. If nothing is registered, each property has
 /// its own trail, `$balance`.
 ///
-/// Reads and writes need the isolation of the container. Copies of a struct share the trail.
+/// The property must be read and written in its container's isolation. Copies of a struct share one trail.
 @propertyWrapper public struct Audited<Value> {
   private var value: Value
   private let trail: PropertyStorage<AuditTrail>
@@ -52,7 +52,7 @@ public final class AuditTrail: Sendable {
     trail = PropertyStorage(at: place)
   }
 
-  /// The value of a property of a class or an actor.
+  /// The value of a property in a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container,
     wrapped _: ReferenceWritableKeyPath<Container, Value>,
@@ -72,7 +72,7 @@ public final class AuditTrail: Sendable {
     }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property in a struct, or of a local variable.
   public var wrappedValue: Value {
     get {
       record("read \(name(in: nil))", in: nil)
@@ -84,7 +84,7 @@ public final class AuditTrail: Sendable {
     }
   }
 
-  /// The trail, in a class or an actor.
+  /// The trail of a property in a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, AuditTrail>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -92,12 +92,12 @@ public final class AuditTrail: Sendable {
     container[keyPath: path].trail(in: container)
   }
 
-  /// The trail, in a struct.
+  /// The trail of a property in a struct, or of a local variable.
   public var projectedValue: AuditTrail { trail(in: nil) }
 
   private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
 
-  /// Returns the container's trail from the registry, created once.
+  /// Returns the container's trail, for which the registry is asked at the first access only.
   private func trail(in container: AnyObject?) -> AuditTrail {
     trail.value(in: container) { AuditTrail() }
   }

@@ -5,7 +5,7 @@ import Spellbook
   static func main() async throws {
     let registry = InitializerRegistry.shared
     registry.registerEditor()
-    // From here on, a property gets the dictionary without waiting.
+    // Loads the dictionary in advance, because an injected property can't wait for it.
     _ = try await registry.resolveAsync(.dictionary)
 
     let statusLine = StatusLine()
@@ -26,7 +26,7 @@ import Spellbook
   }
 }
 
-/// A plugin for another editor.
+/// A plugin that needs a service that this editor doesn't have.
 final class CloudSync: Plugin {
   @Injected private var account: Account
 

@@ -1,14 +1,14 @@
 import Spellbook
 
-/// An item of the menu.
+/// A type that performs one command of the editor's menu.
 package protocol Command {
   var title: String { get }
   func perform(on document: Document)
 }
 
-/// A command that removes spaces and capitalizes.
+/// A command that removes leading spaces and capitalizes each line.
 ///
-/// The two parts share an `EditGroup`, so the user undoes both at once.
+/// Its two steps share an `EditGroup`, so one undo reverts both steps.
 struct TidyUp: Command {
   let title = "Tidy up"
   let trim: Trim
@@ -41,13 +41,13 @@ struct Capitalize: Command {
 }
 
 extension String {
-  /// Returns the text with each line changed.
+  /// Returns the text with `change` applied to each line.
   func eachLine(_ change: (Substring) -> some StringProtocol) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { String(change($0)) }.joined(separator: "\n")
   }
 }
 
-/// A format that a document can be exported in.
+/// A type that exports a document in one format.
 package protocol Exporter: Sendable { func export(_ document: Document) -> String }
 
 struct HTMLExporter: Exporter {

@@ -1,7 +1,7 @@
 import Spellbook
 import Synchronization
 
-/// An open text, with the changes that can be undone.
+/// An open document, with its text and the edits that can be undone.
 package final class Document {
   package let name: String
   package private(set) var text: String
@@ -10,10 +10,10 @@ package final class Document {
 
   init(name: String, text: String, glyphs: GlyphCache) { (self.name, self.text, self.glyphs) = (name, text, glyphs) }
 
-  /// The width of the text in the font that all open documents share.
+  /// The width of the text, measured with the `GlyphCache` that all open documents share.
   package var width: Int { glyphs.width(of: text) }
 
-  /// Replaces the text, as a part of a group of edits that are undone together.
+  /// Replaces the text, as one edit of a group that is undone together.
   func replace(with text: String, in group: EditGroup) {
     undone.append((group, self.text))
     self.text = text
@@ -29,12 +29,12 @@ package final class Document {
   }
 }
 
-/// The edits of one command, which are undone together.
+/// A marker that the edits of one command share, because they are undone together.
 package final class EditGroup: Sendable {
   init() {}
 }
 
-/// A cache of the widths of characters, which take time to measure.
+/// A cache of character widths, because measuring a character takes time.
 package final class GlyphCache: Sendable {
   private let widths = Mutex<[Character: Int]>([:])
 
@@ -51,16 +51,16 @@ package final class GlyphCache: Sendable {
   }
 }
 
-/// The words that the editor knows.
+/// A dictionary of correctly spelled words.
 package struct SpellingDictionary: Sendable {
   let words: Set<String>
 
-  /// The dictionary of a language, which is loaded in the background.
+  /// Loads the dictionary of a language in the background.
   @concurrent static func load(_ language: String) async throws -> SpellingDictionary {
     SpellingDictionary(words: ["swift", "is", "a", "bird"])
   }
 
-  /// Returns the words of a text that aren't in the dictionary.
+  /// Returns the words in a text that the dictionary doesn't contain.
   package func unknownWords(in text: String) -> [String] {
     text.lowercased().split { !$0.isLetter }.map(String.init).filter { !words.contains($0) }
   }

@@ -1,23 +1,23 @@
 package import Spellbook
 
 extension InjectionKeys {
-  /// A factory that opens a document from a name and a text.
+  /// A factory that creates a document from a name and a text.
   package static let openDocument = InjectionKey(
     .factory { (resolver, name: String, text: String) in
       Document(name: name, text: text, glyphs: try resolver.resolve(.glyphs))
     }
   ).liveInTests()
-  /// The cache of character widths, which open documents share, and which is released with the last of them.
+  /// The cache of character widths, which the open documents share and which is released with the last document.
   static let glyphs = InjectionKey(scope: .weak) { GlyphCache() }.liveInTests()
-  /// The dictionary, which is loaded once, in the background.
+  /// The spelling dictionary, which is loaded once, in the background.
   package static let dictionary = InjectionKey(scope: .singleton, .async { try await SpellingDictionary.load("en") })
     .test { SpellingDictionary(words: ["a", "test"]) }
 }
 
 extension InitializerRegistry {
-  /// Registers the editor's commands and formats.
+  /// Registers the editor's commands and export formats.
   package func registerEditor() {
-    // All parts of one command share the group.
+    // With the scope `.graph`, the steps of one command get the same edit group.
     register(EditGroup.self, scope: .graph) { EditGroup() }
     register(.autowire(Trim.init(group:)))
     register(.autowire(Capitalize.init(group:)))
@@ -28,13 +28,13 @@ extension InitializerRegistry {
   }
 }
 
-/// An editor of texts, with plugins.
+/// A text editor with plugins.
 package final class Editor {
   @Injected(.openDocument) private var openDocument
   @Injected private var html: any Exporter
   @Injected("markdown") private var preview: any Exporter
 
-  /// The services for plugins, by the names of the plugins' properties.
+  /// The services for plugins, each registered under the name of the plugin property that receives it.
   package let services = ServiceBox(registry: InitializerRegistry(parent: .current))
   private let registry = InitializerRegistry.current
   private var plugins: [any Plugin] = []
@@ -46,10 +46,10 @@ package final class Editor {
 
   package func open(_ name: String, text: String) throws -> Document { try openDocument(name, text) }
 
-  /// The titles of all commands.
+  /// The titles of all registered commands, in alphabetical order.
   package var menu: [String] { get throws { try registry.resolveAll((any Command).self).map(\.title).sorted() } }
 
-  /// Performs the command with a name, which can then be undone.
+  /// Performs the command that is registered under this name, as one group of edits for `Document.undo()`.
   package func perform(_ command: String, on document: Document) throws {
     try registry.resolve((any Command).self, named: command).perform(on: document)
   }
@@ -57,7 +57,7 @@ package final class Editor {
   package func page(of document: Document) -> String { html.export(document) }
   package func preview(of document: Document) -> String { preview.export(document) }
 
-  /// Adds a plugin, unless it needs a service that the editor doesn't have.
+  /// Adds a plugin, or throws an error if the plugin needs a service that the editor doesn't have.
   package func add(_ plugin: some Plugin) throws {
     try services.registry.inject(into: plugin)
     plugins.append(plugin)

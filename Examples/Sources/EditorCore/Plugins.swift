@@ -1,12 +1,12 @@
 import Spellbook
 import Synchronization
 
-/// An object that the user adds to the editor; its properties get the editor's services.
+/// A type that extends the editor, with injected properties that receive the editor's services.
 package protocol Plugin: AnyObject {
   func inspect(_ document: Document)
 }
 
-/// The place for messages below the text.
+/// The status line below the text, which shows messages from plugins.
 package final class StatusLine: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -16,7 +16,7 @@ package final class StatusLine: Sendable {
   package var shown: [String] { lines.withLock { $0 } }
 }
 
-/// The text that was copied last.
+/// The clipboard, which holds the text that was copied last.
 package final class Clipboard: Sendable {
   private let contents = Mutex("")
 
@@ -39,7 +39,7 @@ package final class WordCount: Plugin {
   }
 }
 
-/// A plugin that checks the spelling, and copies unknown words.
+/// A plugin that checks the spelling, and copies the unknown words to the clipboard.
 package final class SpellChecker: Plugin {
   @Injected private var statusLine: StatusLine
   @Injected private var clipboard: Clipboard

@@ -1,9 +1,9 @@
 import LaunchInitializers
 import Spellbook
 
-// One small type for each part that has to be set up. The pauses stand for real work.
+// The initializers of an imaginary app, one for each part that has to be set up. Pauses stand for real work.
 
-/// Pretends to work for some time.
+/// Pauses for some time on the tour's clock, in place of real work.
 func work(_ milliseconds: Int) async throws { try await TourClock.shared.sleep(for: .milliseconds(milliseconds)) }
 
 struct LoggingInitializer: Initializable {
@@ -11,7 +11,7 @@ struct LoggingInitializer: Initializable {
   func shutDown() async { print("Logging: flushed") }
 }
 
-/// An initializer that has no key in this stage, and is skipped with a warning.
+/// An initializer that is skipped with a warning, because it has no API key in this release stage.
 struct CrashReporterInitializer: Initializable {
   func perform(with configuration: any Configurable) throws {
     guard configuration.value(for: "CrashReporter", key: "ApiKey") != nil else {
@@ -28,7 +28,7 @@ struct DatabaseInitializer: ServiceInitializer {
   func shutDown() async { print("Database: closed") }
 }
 
-/// An initializer that gets the database by injection.
+/// An initializer that gets the database from the registry.
 struct MigrationInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws {
     let database: Database = try InitializerRegistry.current.resolve()
@@ -39,7 +39,7 @@ struct MigrationInitializer: Initializable {
 
 struct CacheWarmUp: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(90) }
-  /// After a while in the background, the cache is cold again.
+  /// Returns true, because the cache may be cold after a while in the background.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
 }
 
@@ -59,7 +59,7 @@ struct NetworkInitializer: ServiceInitializer {
   }
 }
 
-/// An initializer that fails at the first attempt, as networks do.
+/// An initializer that fails at the first attempt, to demonstrate a retry.
 struct SignInInitializer: Initializable {
   let server = FlakyServer()
   func perform(with configuration: any Configurable) async throws {
@@ -77,14 +77,14 @@ struct AdvertisementInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(10_000) }
 }
 
-/// A service that receives prices for as long as the program runs, and is ready when it is connected.
+/// A service that receives prices for as long as the program runs, and is ready once it is connected.
 ///
-/// Its first connection breaks, as connections do.
+/// Its first connection breaks, to demonstrate a restart.
 struct PriceFeed: ReadyInitializer {
   struct ConnectionLost: Error, CustomStringConvertible {
     let description = "the connection was lost"
   }
-  /// A gate that opens when the feed runs again.
+  /// A `Gate` that opens when the price feed runs again after its lost connection.
   static let isBack = Gate()
   private let runs = Counter()
 
@@ -102,7 +102,7 @@ struct PriceFeed: ReadyInitializer {
   func shutDown() async { print("Prices: disconnected") }
 }
 
-/// An initializer that sets up a theme on the main actor; its method needs no annotation.
+/// An initializer that sets up a theme on the main actor, without an annotation on its method.
 @MainActor final class ThemeInitializer: Initializable {
   private(set) var theme = "none"
   func perform(with configuration: any Configurable) async throws {

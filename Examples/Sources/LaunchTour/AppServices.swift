@@ -1,6 +1,6 @@
-// The services that the steps create. In an app, they come from the app and from libraries.
+// The services that the launch steps create. In a real app, they are types of the app and of its libraries.
 
-/// A database of rows.
+/// A database that keeps its rows in memory.
 actor Database {
   private var rows: [String: String] = [:]
   let path: String
@@ -11,7 +11,7 @@ actor Database {
   func read(_ key: String) -> String? { rows[key] }
 }
 
-/// The features that are on.
+/// The settings that turn features on or limit them.
 struct FeatureFlags: Sendable {
   let newCheckout: Bool
   let searchLimit: Int
@@ -36,7 +36,7 @@ actor FlakyServer {
   }
 }
 
-/// Counts calls.
+/// A counter, whose first number is 1.
 actor Counter {
   private var count = 0
 
@@ -46,7 +46,7 @@ actor Counter {
   }
 }
 
-/// A gate that tasks can pass once it is open.
+/// A gate at which tasks wait until it is opened.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,11 +2,11 @@ import Foundation
 import LaunchInitializers
 import Spellbook
 
-/// A display of a launch's events: a progress line on a terminal, and afterward the events of the services.
+/// A display of a launch's events, with a progress line if the standard error is a terminal.
 struct Progress {
   private let isTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Returns a line for each event of a service, after the last event.
+  /// Shows the progress until the last event, and returns a line for each event of the phase `running`.
   func show(_ events: AsyncStream<LaunchEvent>) async -> [String] {
     var running: [String] = []
     var lines: [String] = []

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// A clock that shows the planned times, without the delays of the machine, so that each tour prints the same.
+/// A clock that shows planned instead of measured times, so that every tour prints the same output.
 ///
-/// A sleep takes real time. The clock's time stands still until the next sleep ends, and then is the planned end of
-/// that sleep.
+/// A sleep takes real time. The clock's time changes only when a sleep ends, to the planned end of this sleep.
 final class TourClock: Clock {
   struct Instant: InstantProtocol {
     var offset = Duration.zero
@@ -17,10 +16,10 @@ final class TourClock: Clock {
     var sleepers: [Int: (end: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
     var count = 0
     var isRunning = false
-    /// The pause until the next planned end of a sleep; a sleep with an earlier end cancels the pause.
+    /// The pause until the earliest planned end, which a new sleep with an earlier end cancels.
     var pause: (end: Instant, task: Task<Void, any Error>)?
 
-    /// The earliest planned end.
+    /// The earliest planned end of a sleep, or nil if no task sleeps.
     var next: Instant? { sleepers.values.map(\.end).min() }
 
     mutating func takeSleepers(until end: Instant) -> [CheckedContinuation<Void, any Error>] {
@@ -63,7 +62,7 @@ final class TourClock: Clock {
     sleeper?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Ends one sleep after another until none is left.
+  /// Ends the sleeps in the order of their planned ends, until none is left.
   private func run() async {
     while true {
       let pause = state.withLock { state -> Task<Void, any Error>? in
@@ -77,7 +76,7 @@ final class TourClock: Clock {
         return task
       }
       guard let pause else { return }
-      // A sleep with an earlier end has begun, so look again.
+      // A new sleep with an earlier end canceled the pause, so the next pause is shorter.
       if case .failure = await pause.result { continue }
       let due = state.withLock { state in state.next.map { state.takeSleepers(until: $0) } ?? [] }
       for continuation in due { continuation.resume() }

@@ -1,4 +1,4 @@
-// A launch of sixteen steps: prints its timeline, restarts a service, and shuts down at a signal.
+// A launch of sixteen steps, which prints its timeline, restarts a service, and shuts down at a signal.
 // Usage: LaunchTour [PICTURE.svg]     (writes the timeline as a picture into that file)
 
 import Foundation
@@ -50,9 +50,9 @@ let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps
 
 let progress = Task { [events = launch.events] in await Progress().show(events) }
 
-/// Launches, and prints the report and the services that the steps registered.
+/// Runs the launch, and prints its report and a service that a step registered.
 ///
-/// A server needs no such function, because its services do the work.
+/// A server needs no function like this one, because its services do the work.
 func tour() async throws {
   let report = try await launch.launch()
   print(report.timeline())
@@ -72,7 +72,7 @@ func tour() async throws {
 
   await PriceFeed.isBack.wait()
   print("ready: \(launch.isReady)")
-  // A service manager sends this signal; Ctrl-C sends SIGINT.
+  // A service manager stops a program with this signal. Ctrl-C sends SIGINT instead.
   kill(getpid(), SIGTERM)
 }
 

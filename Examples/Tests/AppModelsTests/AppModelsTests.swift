@@ -13,7 +13,7 @@ nonisolated final class RecordingChime: Chime {
   func ring() { number.add(1, ordering: .relaxed) }
 }
 
-/// The changes that were reported, in order.
+/// A record of the observed changes, in the order in which they were reported.
 nonisolated final class Journal: Sendable {
   private let names = Mutex<[String]>([])
   var entries: [String] { names.withLock { $0 } }
@@ -24,7 +24,7 @@ nonisolated final class Journal: Sendable {
   let clock = TestClock()
   let chime = RecordingChime()
 
-  /// Registers the services that a session needs.
+  /// Registers the test's clock and chime in the current registry.
   private func register() {
     let (clock, chime) = (clock, chime)
     InitializerRegistry.current.register(.clock) { clock }

@@ -15,7 +15,7 @@ import Testing
     #expect(clock.today.description == day)
   }
 
-  // Paris goes from 2:00 to 3:00 on 29 March 2026, and from 3:00 back to 2:00 on 25 October.
+  // In Paris, clocks go forward from 2:00 to 3:00 on March 29, 2026, and back from 3:00 to 2:00 on October 25.
   @Test(arguments: [
     ("2026-03-28T23:00:00Z", "2026-03-29"), ("2026-03-29T21:59:59Z", "2026-03-29"),
     ("2026-03-29T22:00:00Z", "2026-03-30"), ("2026-10-24T22:00:00Z", "2026-10-25"),

@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
   import Foundation
 
-  /// The built program, with its own file of habits.
+  /// The built program, which a test runs with its own habits file.
   final class Executable: Sendable {
     struct Result: Equatable {
       var code: Int32 = 0
@@ -50,7 +50,7 @@
 
     /// Returns a time zone in which it is about noon, so that the day doesn't end while a test runs.
     ///
-    /// The names of such zones give the hours behind Greenwich.
+    /// A name such as `Etc/GMT+3` means three hours behind Greenwich.
     private static func zoneWhereItIsNoon() -> String {
       let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
       return hour < 12 ? "Etc/GMT-\(12 - hour)" : "Etc/GMT+\(hour - 12)"

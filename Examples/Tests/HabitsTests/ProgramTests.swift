@@ -15,7 +15,7 @@ private let services = { @Sendable (registry: InitializerRegistry) in
 
   init() throws { console = try InitializerRegistry.current.resolve() }
 
-  /// Runs a command as if the program had been started for it on a day.
+  /// Runs a command in a new program on the given day, and returns the exit code.
   @discardableResult
   private func run(_ arguments: String..., on day: Day = "2026-04-01") -> Int32 {
     InitializerRegistry.current.register(.instance(FixedClock(day) as any WallClock))

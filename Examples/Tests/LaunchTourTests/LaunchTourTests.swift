@@ -21,7 +21,7 @@
       let output = try run()
       let last = output.split(separator: "\n").suffix(12).map(String.init)
       #expect(last.first == "ready: true")
-      // Independent steps are shut down concurrently.
+      // Independent steps are shut down concurrently, so their lines come in any order.
       #expect(Set(last[1...3]) == ["Prices: disconnected", "Search: closed the index", "Database: closed"])
       #expect(
         last[4...] == [
@@ -32,7 +32,7 @@
       #expect(output.contains("warning: crash analytics (skipped): requires crash reporter, which was skipped"))
     }
 
-    /// The path of the program, which is built in the folder of the tests.
+    /// Runs the program, which is built in the folder of the tests, and returns its output.
     private func run() throws -> String {
       let process = Process()
       let pipe = Pipe()

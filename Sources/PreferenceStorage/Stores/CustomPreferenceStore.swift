@@ -1,6 +1,6 @@
 /// A type that stores values in a medium of your own.
 ///
-/// You implement `keys`, `json(forKey:)`, which returns the text last written for a key, `write(_:)` and `hub`.
+/// You implement `keys`, `write(_:)`, `hub`, and `json(forKey:)`, which returns the text last written for a key.
 /// Extensions provide the encoding of values, transactions, notifications, and the errors for invalid keys and values.
 ///
 /// ```swift
@@ -12,24 +12,24 @@
 /// }
 /// ```
 ///
-/// You can replace each of these, such as `reload()` if others change the medium. A property keeps its decoded value
-/// until the hub is told of a change. A store that keeps its values in another store, for instance encrypted, returns
-/// the other store's `changes()` and signals instead of the hub's, and runs its transactions there.
+/// You can implement any other requirement as well, such as `reload()` if others change the medium. A property keeps
+/// its decoded value until the store notifies the hub of a change. A store that wraps another store, for instance to
+/// encrypt values, returns the changes and signals of the wrapped store, and runs transactions on the wrapped store.
 public protocol CustomPreferenceStore: PreferenceStore {
-  /// The hub that lets writers take turns and notifies listeners: one hub for the life of the store.
+  /// The hub that admits one writer at a time and notifies listeners; always the same object for a store.
   var hub: PreferenceHub { get }
 
   /// Makes all of the changes, or none.
   ///
   /// One thread at a time calls this method, with at least one change, and never with a value that the store already
-  /// has. Other threads that read meanwhile must see all of the changes or none.
+  /// has. A thread that reads during the call must see all of the changes or none.
   ///
-  /// - Throws: `.unwritable` or `.noSpace`. The store must then have its old values.
+  /// - Throws: `.unwritable` or `.noSpace`. After an error, the store must have its old values.
   func write(_ changes: [PreferenceChange]) throws(PreferenceError)
 }
 
 extension CustomPreferenceStore {
-  /// Reads and changes several values as a unit, in the calling thread's turn.
+  /// Reads and changes several values as a unit, while no other thread can write to the store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     var erasesValues = false
@@ -48,10 +48,10 @@ extension CustomPreferenceStore {
     return try result!.get()
   }
 
-  /// Returns the changes from now on that are made through this store.
+  /// Returns a sequence of the changes that are made through this store from now on.
   public func changes() -> PreferenceChanges { hub.changes() }
 
-  /// Returns the changes to one key from now on that are made through this store.
+  /// Returns a sequence of the changes to one key that are made through this store from now on.
   public func changes(of key: String) -> PreferenceChanges { hub.changes(of: key) }
 
   /// Returns the hub's signal of the key.
@@ -60,18 +60,19 @@ extension CustomPreferenceStore {
   /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { hub.errors }
 
-  /// Only waits for a write that is under way, since nothing else is expected to write to the medium.
+  /// Only waits for a write in progress to end, since other programs aren't expected to write to the medium.
   public func reload() throws(PreferenceError) { try hub.write { [] } }
 
-  /// Only waits for a write that is under way.
+  /// Only waits for a write in progress to end, since a completed write is already in the medium.
   public func synchronize() throws(PreferenceError) { try hub.write { [] } }
 }
 
 extension PreferenceTransaction {
   /// Creates a transaction on the values of the store, for a store that implements `transaction` itself.
   ///
-  /// Run the body on it within ``PreferenceHub/write(_:)``, and write its ``changes``. If others can change the store
-  /// at any time, run the body on a copy of the values, and again if others have changed values that the body has read.
+  /// Run the body on the transaction within ``PreferenceHub/write(_:)``, and write the transaction's ``changes``. If
+  /// others can change the store at any time, run the body on a copy of the values. Run the body again if others have
+  /// changed a value that it has read.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store) as any TransactionValues) }
 }
 

@@ -12,19 +12,19 @@ internal import Support
 /// file is synchronized: see ``Durability``. <doc:TheFile> describes what a store does in each state of the file.
 ///
 /// *When the work happens.* Opening a store reads the whole file. Values are read from memory, which the stores on one
-/// path share. A write of any number of keys takes one lock, one check for changes of the file, and one `write`.
+/// path share. A write of any number of keys takes one lock, one check for changes to the file, and one `write`.
 ///
-/// *Others.* A read may miss what other processes, or a person, wrote in the last 100 milliseconds. The first read
-/// looks at the file again; from the second one, or the first read of a property, the file is watched. A store with
-/// `followsOthers: false` reads such changes at a write, at `reload()`, and while `changes()` has a listener. If the
-/// file is deleted, the store is empty.
+/// *Other writers.* A read may miss changes that another process or a person made in the last 100 milliseconds. The
+/// first read looks at the file again. From the second read on, or after the first read of a property, the file is
+/// watched. A store with `followsOthers: false` reads changes by others only at a write, at `reload()`, and while
+/// `changes()` has a listener. If the file is deleted, the store is empty.
 ///
-/// *Waiting.* A write waits for transactions of other processes and threads, for `lockWaitLimit` at most, and then
-/// throws `.busy`. The next writes wait for only 50 milliseconds, until the lock is free again. Reading doesn't wait.
+/// *Waiting.* A write waits for transactions of other processes and threads. After `lockWaitLimit`, the write throws
+/// `.busy`, and the next writes wait for only 50 milliseconds until the lock is free again. Reading doesn't wait.
 ///
 /// *Damage.* A line that can't be read is skipped, and the rest is kept; see `recovery`.
 ///
-/// *Fork.* In a forked child, the parent's stores throw `.forked`. Open the file again there, where it isn't watched.
+/// *Fork.* In a forked child, the parent's stores throw `.forked`. The child can open the file again but not watch it.
 public final class FilePreferenceStore: ErrorReporter {
   /// The longest time that a write waits for the file's lock, unless the store has another limit: 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
@@ -35,17 +35,17 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Opens the file, or prepares to create it at the first write.
   ///
-  /// A symbolic link is resolved only once. Missing folders are created together with the file, for their owner only.
+  /// A symbolic link is resolved only once. Missing folders are created with the file, accessible only to their owner.
   ///
   /// - Parameters:
   ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
   ///   - durability: The failures that a write survives once it has returned.
   ///   - lockWaitLimit: The longest time that a write waits for another process or thread; zero for no wait.
   ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
-  ///   - aroundLock: A closure to call on the writing thread before it takes the file's lock. The closure that it
-  ///     returns is called after the write. For an app that must not be suspended while it holds a lock.
+  ///   - aroundLock: A closure that the writing thread calls before it takes the file's lock. The closure returns
+  ///     another closure to call after the write. An app can use both to avoid suspension while it holds the lock.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
-  ///   `.nestedTransaction` within a transaction on the file. Nothing changes then. A read-only file isn't an error.
+  ///   `.nestedTransaction` within a transaction on the file. Nothing is changed. A read-only file isn't an error.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
@@ -55,8 +55,9 @@ public final class FilePreferenceStore: ErrorReporter {
       aroundLock: aroundLock)
   }
 
-  /// Creates a store on the process's file at the path; with a `system` of its own, the store shares no memory with
-  /// others on the path, as if it were in another process.
+  /// Creates a store on the file at the path, sharing the values in memory with the process's other stores on the path.
+  ///
+  /// If `system` isn't nil, the store shares no memory with other stores, like a store in another process.
   package convenience init(
     path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
@@ -85,13 +86,15 @@ public final class FilePreferenceStore: ErrorReporter {
     return file.keys
   }
 
-  /// Returns the JSON text of the value, as it is in the file, or nil; costs one lock and one dictionary lookup.
+  /// Returns the JSON text of the value, exactly as in the file, or nil if the key has no value.
+  ///
+  /// A call costs one lock and one dictionary lookup.
   public func json(forKey key: String) throws(PreferenceError) -> String? {
     if followsOthers { file.noteRead() }
     return try file.text(forKey: key)?.string
   }
 
-  /// Reads and changes several values as a unit, under the file's lock; other processes that write have to wait.
+  /// Reads and changes several values as a unit, while the file's lock makes other writing processes wait.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try file.transaction(terms, body)
   }
@@ -104,30 +107,30 @@ public final class FilePreferenceStore: ErrorReporter {
     return JSONText.object(file.memory.withLock(\.table).allEntries)
   }
 
-  /// Returns the values of some keys as ``json()`` returns all.
+  /// Returns the values of some keys as a JSON object with a line for each key, in the order of the argument.
   package func json(ofKeys keys: [String]) -> String {
     let table = file.memory.withLock(\.table)
     return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
   }
 
-  /// Returns the changes from now on, by this process or another.
+  /// Returns a sequence of the changes that this process or another makes from now on.
   ///
-  /// While there is a listener to any file of the process, one thread waits for file events of the system, and once a
-  /// second looks for changes without events. If a file can't be watched at first, `errors` has `.unwatchable`.
+  /// While any file of the process has a listener, one thread waits for the system's file events. Once a second, the
+  /// thread also looks for changes without events. If a file can't be watched at first, ``errors`` has `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
-  /// Returns the changes to one key from now on.
+  /// Returns a sequence of the changes that this process or another makes to one key from now on.
   public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
 
-  /// Returns each change from now on, by this process or another, in the order in which the file has them.
+  /// Returns a stream of each change from now on, by this process or another, in the order of the file's lines.
   ///
-  /// A value that replaces an equal one isn't a change. If another program replaces or edits the file, the stream has
-  /// the differences, in any order.
+  /// Replacing a value with an equal value isn't a change. If another program replaces or edits the file, the stream
+  /// has the differences between the old and new values, in any order.
   package func records() -> AsyncStream<PreferenceChange> { file.records() }
 
-  /// Returns the signal of the key.
+  /// Returns the signal that is sent when the key's value changes.
   ///
-  /// From now on, changes by other processes are read as they happen, unless `followsOthers` is false.
+  /// After the first call, changes by other processes are read as they happen, unless `followsOthers` is false.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
     return file.hub.signal(forKey: key)
@@ -136,25 +139,26 @@ public final class FilePreferenceStore: ErrorReporter {
   /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { file.hub.errors }
 
-  /// Reads what others have written since the last read, including edits in place.
+  /// Reads the values that others have written since the last read, including edits in place.
   ///
-  /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. The values in memory don't change then.
+  /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. After an error, the values in memory are
+  ///   unchanged, unless the path now leads to something that can't be opened.
   public func reload() throws(PreferenceError) { try file.reload() }
 
-  /// Returns when everything written so far, by any process, would survive a power failure.
+  /// Waits until all values written so far, by any process, would survive a power failure.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. The last changes may not survive a power failure
-  ///   then.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the last changes may not survive a
+  ///   power failure.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Replaces the file with a new one that has one line for each key, and nothing that was removed or replaced.
+  /// Replaces the file with a new file that has one line for each key, without removed and replaced values.
   ///
-  /// A removed value otherwise stays in the file until it is over 256 KiB and three times as long as necessary. Costs
-  /// the writing and the synchronization of the whole file. A copy of a damaged or edited file, which
-  /// ``recovery`` names, isn't erased, and neither is what the file system or the disk keeps of the old file.
+  /// Without this call, a removed value stays in the file until the file is over 256 KiB and three times as long as
+  /// necessary. The call writes and synchronizes the whole file. It doesn't erase a copy of a damaged or edited file,
+  /// which ``recovery`` names, nor the remains of the old file that the file system or the disk keeps.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. All values are kept, and what was replaced may
-  ///   remain.
+  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, all values are kept, and removed or
+  ///   replaced values may remain in the file.
   public func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }
@@ -163,14 +167,15 @@ public final class FilePreferenceStore: ErrorReporter {
 // MARK: The program's own store
 
 extension FilePreferenceStore {
-  /// The program's own store: `settings.preferences` in a folder with the name of the program.
+  /// The program's own store, in the file `settings.preferences` in a folder with the name of the program.
   ///
-  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms
-  /// it is in Application Support, or on tvOS in Caches, which the system may empty, and is named after the bundle
-  /// identifier, if any. The first use opens the store, with durability `.written`. Only a write creates the file.
+  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms,
+  /// the folder is in Application Support, and is named after the bundle identifier, if any. On tvOS, the folder is in
+  /// Caches, which the system may empty. The first use opens the store, with durability `.written`. Only a write
+  /// creates the file.
   ///
-  /// This property never traps. If the file can't be opened, every read and write throws the reason. Each write and
-  /// each `reload()` tries again to open the file, and so do reads, ten times a second at most.
+  /// This property never traps. If the file can't be opened, every read and write throws the error. Each write and each
+  /// `reload()` tries again to open the file. Reads also try again, at most ten times a second.
   ///
   /// Under a test runner, a `@Preference` property without a registered store uses a store in memory instead.
   public static var standard: FilePreferenceStore { process.object { opening(FilePath(standardPath())) } }

@@ -1,10 +1,10 @@
 internal import Support
 
-/// A store in memory, which loses its values with its last owner, for tests and previews.
+/// A store for tests and previews, which keeps its values in memory until it is deinitialized.
 ///
-/// Apart from that it behaves like `FilePreferenceStore`, and refuses the same keys and values.
+/// Apart from durability, the store behaves like `FilePreferenceStore`, and rejects the same keys and values.
 public final class MemoryPreferenceStore: CustomPreferenceStore {
-  /// The hub that lets writers take turns and notifies listeners.
+  /// The hub that admits one writer at a time and notifies listeners.
   public let hub = PreferenceHub()
   private let table = Lock(ValueTable())
 
@@ -17,7 +17,7 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
   /// let store = try MemoryPreferenceStore(["volume": 7, "nickname": "Ada"])
   /// ```
   ///
-  /// - Throws: `.invalidKey` or `.invalidValue`, as `set(_:forKey:)` does.
+  /// - Throws: `.invalidKey` or `.invalidValue` if a key or a value can't be stored.
   public convenience init(_ values: KeyValuePairs<String, any Codable>) throws(PreferenceError) {
     self.init()
     for (key, value) in values { try set(value, forKey: key) }
@@ -29,7 +29,7 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
   /// Returns the JSON text of the value, or nil if there is none.
   public func json(forKey key: String) -> String? { table.withLock { $0.text(forKey: key)?.string } }
 
-  /// Makes all of the changes under one lock.
+  /// Makes all of the changes under one lock, so that a reader sees all of them or none.
   public func write(_ changes: [PreferenceChange]) { table.withLock { for change in changes { $0.apply(change) } } }
 
   /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
@@ -37,8 +37,8 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
   /// `import(from:)` reads a file with this object.
   public func json() -> String { JSONText.object(table.withLock(\.self).allEntries) }
 
-  /// The store of properties without a registered store under a test runner; nil in other programs.
+  /// The store that properties without a registered store use under a test runner; nil in other programs.
   ///
-  /// All tests of the process share this store. Give each its own store with the trait `.preferences` or `.registry`.
+  /// All tests of the process share this store. The trait `.preferences` or `.registry` gives a test its own store.
   package static let sharedInTests: MemoryPreferenceStore? = isTestProcess ? MemoryPreferenceStore() : nil
 }

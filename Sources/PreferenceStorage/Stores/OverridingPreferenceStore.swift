@@ -6,32 +6,32 @@
 /// InitializerRegistry.current.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
-/// A read returns the value of the first overrides that have the key, or else the value of the base store. A value that
-/// is set goes to the base store; while the key is overridden, it isn't read before the next run without the override.
-/// A transaction, such as a property's `update`, reads and changes the base store's values, and ``keys`` are those of
-/// the base store, so an override is never written. A property's description says that its value is overridden.
+/// A read returns the value from the first overrides that contain the key, or else from the base store. Setting a value
+/// changes the base store. If the key is overridden, the new value is read only in a later run without the override. A
+/// transaction, such as a property's `update`, reads and changes only the values of the base store, so an override is
+/// never written. Likewise, ``keys`` are the keys of the base store. A property's description names its override.
 ///
-/// Put the overrides over the other stores: a store of your own that is on top of this one may write what it reads.
+/// Put the overrides over all other stores. A custom store on top of this store may write the overrides that it reads.
 public final class OverridingPreferenceStore: ErrorReporter {
   /// The store that keeps the values.
   let base: any PreferenceStore
-  /// The overrides, of which the first that has a key counts.
+  /// The overrides; if several contain a key, the first one counts.
   let overrides: [PreferenceOverrides]
 
-  /// Creates a store that reads overrides, of which the first that has a key counts, or else the base store.
+  /// Creates a store that reads a key from the first overrides that contain the key, or else from the base store.
   public init(_ overrides: PreferenceOverrides..., over base: any PreferenceStore) {
     (self.overrides, self.base) = (overrides, base)
   }
 
-  /// Returns the value of the first overrides that have the key, or else of the base store.
+  /// Returns the value from the first overrides that contain the key, or else from the base store.
   ///
-  /// - Throws: `.typeMismatch` if that value can't be read as the type; an error of the base store.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type; an error of the base store.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     guard let found = override(forKey: key) else { return try base.value(type, forKey: key) }
     return try found.value(type, forKey: key)
   }
 
-  /// Returns the JSON text of the value of the first overrides that have the key, or else of the base store.
+  /// Returns the JSON text of the value from the first overrides that contain the key, or else from the base store.
   public func json(forKey key: String) throws(PreferenceError) -> String? {
     guard let found = override(forKey: key) else { return try base.json(forKey: key) }
     return found.json
@@ -40,7 +40,7 @@ public final class OverridingPreferenceStore: ErrorReporter {
   /// The keys of the base store.
   public var keys: [String] { base.keys }
 
-  /// The base store, and the places of the overrides.
+  /// The description of the base store, and the sources of the overrides.
   public var description: String {
     "\(base), overridden by \(overrides.flatMap(\.sources).joined(separator: ", "))"
   }
@@ -50,10 +50,10 @@ public final class OverridingPreferenceStore: ErrorReporter {
     try base.transaction(body)
   }
 
-  /// Returns the changes of the base store from now on, even of overridden keys.
+  /// Returns a sequence of the changes to the base store from now on, even to overridden keys.
   public func changes() -> PreferenceChanges { base.changes() }
 
-  /// Returns the changes to one key of the base store from now on, even if it is overridden.
+  /// Returns a sequence of the changes to one key of the base store from now on, even if the key is overridden.
   public func changes(of key: String) -> PreferenceChanges { base.changes(of: key) }
 
   /// Returns the signal of the key in the base store.
@@ -77,7 +77,7 @@ public final class OverridingPreferenceStore: ErrorReporter {
 // MARK: Stores on stores
 
 extension PreferenceStore {
-  /// Returns the value that overrides the key for this run; nil if there is none.
+  /// Returns the value that overrides the key for this run, or nil if the key isn't overridden.
   package func override(forKey key: String) -> PreferenceOverride? {
     switch self {
     case let store as OverridingPreferenceStore:
@@ -88,7 +88,7 @@ extension PreferenceStore {
     }
   }
 
-  /// The store with the same values except overrides, which is what an assignment changes.
+  /// This store without its overrides, which is the store that an assignment changes.
   package var withoutOverrides: any PreferenceStore {
     switch self {
     case let store as OverridingPreferenceStore: return store.base.withoutOverrides
@@ -99,7 +99,7 @@ extension PreferenceStore {
     }
   }
 
-  /// Returns the hub of the store that keeps the key's value, and the key there; nil if that store has no hub.
+  /// Returns the hub of the store that keeps the key's value, and the key in that store; nil if the store has no hub.
   package func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? {
     switch self {
     case let store as OverridingPreferenceStore: return store.base.home(ofKey: key)

@@ -1,4 +1,4 @@
-/// A store within another store, whose keys there begin with a prefix.
+/// A store that keeps its values in a base store, under keys that begin with a prefix.
 ///
 /// ```swift
 /// let windows = PrefixedPreferenceStore("windows.", in: store)
@@ -6,19 +6,19 @@
 /// try windows.removeAll()               // only keys with the prefix
 /// ```
 ///
-/// A prefix should end with punctuation: a combining accent at the beginning of a key would merge with a letter.
+/// End the prefix with punctuation, because a combining accent at the beginning of a key would merge with a letter.
 ///
-/// Each write is a transaction of the base store, which also provides the notifications, the signals and the errors.
+/// Each write is a transaction of the base store. The notifications, signals and errors also come from the base store.
 public final class PrefixedPreferenceStore: ErrorReporter {
   /// The base store, which keeps the values.
   let base: any PreferenceStore
   /// The prefix of the keys in the base store.
   let prefix: String
 
-  /// Creates a store for the keys of a base store that begin with a prefix, which the keys of this store omit.
+  /// Creates a store for the keys of a base store that begin with a prefix; the new store's keys omit the prefix.
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
-  /// Returns the key without the prefix; nil if the key doesn't begin with the prefix, or is nothing else.
+  /// Returns a key of the base store without the prefix; nil if the key doesn't begin with the prefix or equals it.
   private func key(forBaseKey key: String) -> String? {
     // Scalars are compared, since the prefix's last character may combine with the character after it.
     guard key.unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
@@ -41,11 +41,11 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
-      // Nothing is staged yet, and no other thread can write, so the base store has the values of the transaction.
+      // The transaction can read this store's values, because nothing is changed yet and no other thread can write.
       var transaction = PreferenceTransaction(on: self)
       let result = try body(&transaction)
-      // The base store decides whether an equal value has to be written. The length isn't checked again, since the
-      // limit is for the key without the prefix.
+      // The base store decides whether to write a value that stays equal. The length of the key isn't checked again,
+      // since the limit applies to the key without the prefix.
       for change in transaction.stagedChanges {
         let erasing = transaction.erasedKeys.contains(change.key)
         baseChanges.stage(change.text, forKey: prefix + change.key, erasing: erasing)
@@ -54,10 +54,10 @@ public final class PrefixedPreferenceStore: ErrorReporter {
     }
   }
 
-  /// Returns the changes of this store's keys from now on.
+  /// Returns a sequence of the changes to this store's keys from now on, with keys that omit the prefix.
   public func changes() -> PreferenceChanges { base.changes().renamingKeys { [self] in key(forBaseKey: $0) } }
 
-  /// Returns the changes to one key from now on.
+  /// Returns a sequence of the changes to one key from now on.
   public func changes(of key: String) -> PreferenceChanges {
     base.changes(of: prefix + key).renamingKeys { [self] in self.key(forBaseKey: $0) }
   }
@@ -76,6 +76,6 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
 
-  /// Compacts the base store, which erases what was removed or replaced under any key.
+  /// Compacts the base store, which erases the removed and replaced values of all its keys.
   public func compact() throws(PreferenceError) { try base.compact() }
 }

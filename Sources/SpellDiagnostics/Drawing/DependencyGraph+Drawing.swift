@@ -4,7 +4,7 @@ internal import Support
 // MARK: Text
 
 extension DependencyGraph {
-  /// Returns the graph as Mermaid text, which many Markdown viewers draw; observed dependencies are dotted.
+  /// Returns the graph as Mermaid text, which many Markdown viewers draw, with observed dependencies dotted.
   public func mermaid() -> String {
     let nodes = labelled { id, label in
       "  \(id)[\"\(label.replacing(["\"": "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"]))\"]"
@@ -12,7 +12,7 @@ extension DependencyGraph {
     return lines("graph TD", nodes, connected { "  \($0) \($2 ? "-.->" : "-->") \($1)" })
   }
 
-  /// Returns the graph in the DOT language of Graphviz; observed dependencies are dashed.
+  /// Returns the graph in the DOT language of Graphviz, with observed dependencies dashed.
   public func dot() -> String {
     let nodes = labelled { id, label in "  \(id) [label=\"\(label.replacing(["\"": "\\\"", "\\": "\\\\"]))\"];" }
     return lines(
@@ -68,7 +68,7 @@ extension DependencyGraph {
 }
 
 extension DependencyGraph.Node {
-  /// The text of a node: the type's name, the file and line of its key, and its scope unless that is `unique`.
+  /// The text of a node: the type's name, the file and line of its key, and its scope unless the scope is `unique`.
   var label: String {
     var name = type[...]
     var notes: [String] = []
@@ -99,9 +99,10 @@ extension String? {
 // MARK: Picture
 
 extension DependencyGraph {
-  /// Returns the graph as an SVG picture: types above what they need, observed dependencies dashed, missing types red.
+  /// Returns the graph as an SVG picture, with each type above the types that it needs.
   ///
-  /// Needs no other tools. Any browser can show the picture, in the reader's light or dark appearance.
+  /// Observed dependencies are dashed, and missing types are red. The method uses no other tools. Any browser can show
+  /// the picture, in the reader's light or dark appearance.
   public func svg() -> String {
     let ids = ids
     let layout = LayeredLayout(
@@ -139,7 +140,7 @@ extension DependencyGraph {
       """
   }
 
-  // Each selector has the picture's class, because the style of a picture in a page applies to the whole page.
+  // Each selector has the picture's class, because a style in a picture applies to the whole page that shows it.
   private static let style = """
     <style>
     .dependency-graph .paper { fill: #ffffff } .dependency-graph .type { fill: #eef3fb; stroke: #4a6fa5 }
@@ -157,7 +158,7 @@ extension DependencyGraph {
     </style>
     """
 
-  /// Returns a curve from one box to another as SVG path data, which has to follow an `M` or `L` command.
+  /// Returns a curve between two boxes as SVG path data, which has to follow an `M` or `L` command.
   private func path(from: LayeredLayout.Box, to: LayeredLayout.Box) -> String {
     let (x1, x2) = (from.x + from.width / 2, to.x + to.width / 2)
     let isUp = to.y <= from.y

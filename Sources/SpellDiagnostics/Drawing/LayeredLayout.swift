@@ -1,7 +1,7 @@
-/// The positions of boxes in a picture, each above the boxes that its lines lead to.
+/// A layout of boxes in a picture, which puts each box above the boxes that its lines lead to.
 ///
 /// This is a layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981). The longest path to a box
-/// determines its layer, and the mean position of its neighbors determines its place in the layer.
+/// determines its layer, and the mean position of its neighbors determines its position in the layer.
 struct LayeredLayout {
   struct Box {
     fileprivate(set) var x = 0
@@ -30,7 +30,7 @@ struct LayeredLayout {
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
     boxes = widths.map { Box(width: $0) }
     var depths = Self.rows(of: Self.depths(needs), needs, boxes)
-    // A line across several layers gets a place in each layer between, so that it runs beside the boxes there.
+    // A line across several layers gets a bend in each layer that it crosses, so that it runs beside the boxes.
     var links = needs.map { _ in [Int]() }
     for from in needs.indices {
       for to in needs[from] where bends[Line(from: from, to: to)] == nil {
@@ -58,16 +58,18 @@ struct LayeredLayout {
     height = max(1, layers.count) * 84 - 12
   }
 
-  /// Returns the distance from a box or a bend to the next one in its row.
+  /// Returns the distance from a box or a bend to the next box or bend in its row.
   private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
-  /// Returns the box with this number; a bend is a box without width.
+  /// Returns the box or bend with the given number; a bend is a box without width.
   func box(of node: Int) -> Box { boxes[node] }
 
   /// Returns the numbers of the bends of a line between two boxes.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// Returns the length of the longest path to each node; enters a cycle at any node if no other nodes are left.
+  /// Returns the length of the longest path to each node.
+  ///
+  /// If all remaining nodes are in cycles or needed by cycles, the node with the lowest number is taken next.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -94,7 +96,9 @@ struct LayeredLayout {
   /// The maximum width of a row, about the width of a page; a wider box has its own row.
   private static let widestRow = 1000
 
-  /// Returns each box's row: wide layers take several rows, and boxes without lines take rows below all others.
+  /// Returns the row of each box.
+  ///
+  /// A wide layer takes several rows, and boxes without lines are in rows below all other boxes.
   private static func rows(of depths: [Int], _ needs: [[Int]], _ boxes: [Box]) -> [Int] {
     let needed = Set(needs.joined())
     let isAlone = needs.indices.map { needs[$0].isEmpty && !needed.contains($0) }
@@ -122,8 +126,9 @@ struct LayeredLayout {
     return layers
   }
 
-  /// Returns the layers, with the boxes of each sorted by the mean position of the boxes that need them, so that few
-  /// lines cross.
+  /// Returns the layers with their boxes sorted so that few lines cross.
+  ///
+  /// Boxes are sorted by the mean position of the boxes that need them.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

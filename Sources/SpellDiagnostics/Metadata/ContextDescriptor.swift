@@ -2,13 +2,15 @@
 // `include/swift/ABI/Metadata.h` of Swift.
 
 extension UnsafeRawPointer {
-  /// The target of a 32-bit pointer at this address, relative to this address; nil if the pointer is null.
+  /// The target of the 32-bit relative pointer at this address; nil if the pointer is null.
   var target: UnsafeRawPointer? {
     let offset = loadUnaligned(as: Int32.self)
     return offset == 0 ? nil : self + Int(offset)
   }
 
-  /// The target of a relative pointer at this address, or of the absolute pointer that it leads to if its bit 0 is set.
+  /// The target of the relative pointer at this address, which may be indirect.
+  ///
+  /// If bit 0 of the pointer is set, the pointer leads to an absolute pointer, which leads to the target.
   var indirectableTarget: UnsafeRawPointer? {
     guard let target, UInt(bitPattern: target) & 1 == 1 else { return target }
     return (target - 1).loadUnaligned(as: UnsafeRawPointer?.self)
@@ -32,11 +34,12 @@ struct ContextDescriptor: Hashable {
 
   init(at address: UnsafeRawPointer) { self.address = address }
 
-  /// Returns the address of a protocol's descriptor, from the metadata of its existential type: the kind, the flags,
-  /// the number of protocols, and the protocols.
+  /// Returns the address of a protocol's descriptor, from the metadata of the protocol's existential type.
+  ///
+  /// The metadata consists of the kind, the flags, the number of protocols, and pointers to the protocols.
   static func address(ofProtocol type: any Any.Type) -> UnsafeRawPointer? {
     let metadata = unsafeBitCast(type, to: UnsafePointer<UInt>.self)
-    // The lowest bit marks a protocol of Objective-C.
+    // The lowest bit isn't part of the pointer, but marks a protocol of Objective-C.
     return UnsafeRawPointer(bitPattern: metadata[2] & ~1)
   }
 
@@ -52,8 +55,10 @@ struct ContextDescriptor: Hashable {
   var fields: FieldDescriptor? { (address + 16).target.map { FieldDescriptor(address: $0) } }
 }
 
-/// The descriptor of a type's stored properties, which reflection uses: the names of the type and its superclass, the
-/// kind and the size of a record in 16 bits each, the number of records in 32 bits, and the records.
+/// The descriptor of a type's stored properties, which reflection uses.
+///
+/// It consists of pointers to the names of the type and its superclass, of 32 bits each, the descriptor's kind and the
+/// size of a record, of 16 bits each, the number of records, of 32 bits, and the records.
 struct FieldDescriptor {
   struct Field {
     let label: String
@@ -66,9 +71,10 @@ struct FieldDescriptor {
   /// The mangled name of the type that has the fields.
   var type: MangledName? { address.target.map { MangledName(at: $0) } }
 
-  /// Returns the fields whose types have one of these descriptors, with any generic arguments.
+  /// Returns the fields whose types have one of the given descriptors, with any generic arguments.
   ///
-  /// A record has 32 bits each for flags, a pointer to the mangled name of the field's type, and one to the label.
+  /// A record consists of flags, a pointer to the mangled name of the field's type, and a pointer to the label, of 32
+  /// bits each.
   func fields(ofTypes descriptors: Set<ContextDescriptor>) -> [Field] {
     let size = Int((address + 10).load(as: UInt16.self))
     return (0..<Int((address + 12).load(as: UInt32.self))).compactMap { index in
@@ -99,7 +105,7 @@ struct MangledName {
     self.count = min(count, limit)
   }
 
-  /// Returns the descriptor that a name begins with, or nil if it begins with something else.
+  /// Returns the descriptor that a name begins with, or nil if the name begins with something else.
   static func firstDescriptor(ofNameAt address: UnsafeRawPointer) -> ContextDescriptor? {
     let target: UnsafeRawPointer? =
       switch address.load(as: UInt8.self) {

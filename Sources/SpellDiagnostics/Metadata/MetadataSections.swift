@@ -1,4 +1,4 @@
-/// The locations of the metadata in a loaded image.
+/// The locations of the metadata in a loaded image, which is a program or a library.
 struct MetadataSections {
   /// The relative pointers to the descriptors of the types that the image declares.
   let types: UnsafeRawBufferPointer
@@ -9,7 +9,8 @@ struct MetadataSections {
 
   /// The descriptors of all structs and classes that the image declares.
   ///
-  /// A record is a relative pointer, whose two lowest bits say whether it leads to a descriptor or to a pointer to one.
+  /// A record is a relative pointer. Its two lowest bits are 0 if it leads to a descriptor, or 1 if it leads to a
+  /// pointer to a descriptor.
   var declaredTypes: [ContextDescriptor] {
     Self.records(types).compactMap { record in
       let offset = record.load(as: Int32.self)
@@ -24,8 +25,8 @@ struct MetadataSections {
 
   /// Returns the descriptors of the types that conform to a protocol.
   ///
-  /// A conformance has 32 bits each for pointers to the protocol, the type and the witness table, and for flags. Bits 3
-  /// to 5 of the flags are the kind of the pointer to the type.
+  /// A conformance consists of pointers to the protocol, the type and the witness table, and of flags, of 32 bits each.
+  /// Bits 3 to 5 of the flags are the kind of the pointer to the type.
   func types(conformingTo wanted: UnsafeRawPointer?) -> [ContextDescriptor] {
     Self.records(conformances).compactMap { record in
       guard let conformance = record.target, conformance.indirectableTarget == wanted,

@@ -1,17 +1,17 @@
 internal import SpellRegistry
 
-/// The wrapped properties of the program's types.
+/// A list of the wrapped properties of the program's types.
 ///
-/// The records that the compiler leaves in each image show the types, and the descriptors that reflection uses show
-/// their fields. Only types that have a wrapped property are passed to the runtime; no initializer runs.
+/// The types are found in the records that the compiler leaves in each image. Their fields are found in the descriptors
+/// that reflection uses. Only types that have a wrapped property are looked up in the runtime. No initializer runs.
 struct ProgramListing {
   private(set) var properties: [WrappedProperty] = []
 
   private let images = LoadedImages.sections
-  /// The value types of all declared keys; nil until a property needs them, see `findKeyTypes()`.
+  /// The value types of all declared keys; nil until `findKeyTypes()` has found them.
   private var keyTypes: Set<ObjectIdentifier>?
 
-  /// - Parameter modules: The names of the modules whose types are listed. If there are none, all modules are listed.
+  /// - Parameter modules: The names of the modules whose types are listed. An empty set lists all modules.
   init(ofModules modules: Set<String>) {
     let named = ContextDescriptor.address(ofProtocol: (any NamedProperty).self)
     let wrappers = Set(images.flatMap { $0.types(conformingTo: named) })
@@ -47,7 +47,7 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Returns whether the program declares a key of the type or, for an Optional of a class, of the type that it wraps.
+  /// Returns whether the program declares a key of a type or, for an Optional of a class, of the wrapped type.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
@@ -58,8 +58,9 @@ struct ProgramListing {
 
   /// Returns the value types of all keys that the program declares.
   ///
-  /// A key is a static, which is created at its first use and doesn't occur in the metadata. But the code that creates
-  /// an `InjectionKey<Value>` asks the runtime for this type by its mangled name, which does occur there.
+  /// A key is a static constant, which is created at its first use and doesn't occur in the metadata. But the code that
+  /// creates an `InjectionKey<Value>` asks the runtime for this type by the type's mangled name, which does occur in
+  /// the metadata.
   private func findKeyTypes() -> Set<ObjectIdentifier> {
     let keyClass = images.lazy.flatMap(\.declaredTypes).first {
       $0.kind == .class && $0.isGeneric && $0.name == "InjectionKey" && $0.parent?.name == "SpellRegistry"

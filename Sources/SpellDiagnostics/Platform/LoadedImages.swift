@@ -3,7 +3,7 @@
 #endif
 
 #if os(Linux) || os(Android)
-  /// The images of the process that contain Swift code, as the runtime lists them.
+  /// The images of the process (the program and its libraries) with Swift code, as the Swift runtime lists them.
   enum LoadedImages {
     static let isSupported = true
 
@@ -15,8 +15,9 @@
 
     /// The locations of the metadata in each loaded image.
     ///
-    /// A list of sections contains its version, three internal words, and the address and size of each section:
-    /// protocols, conformances, types, type names and others. Versions 4 and 5 have this layout; others are skipped.
+    /// A list of sections contains its version, three internal words, and the address and size of each section. The
+    /// sections are protocols, conformances, types, type names and others, in this order. Lists of other versions than
+    /// 4 and 5, which have this layout, are skipped.
     static var sections: [MetadataSections] {
       var lists: [UnsafePointer<UInt>] = []
       withUnsafeMutablePointer(to: &lists) { lists in
@@ -37,7 +38,7 @@
     }
   }
 #elseif canImport(Darwin) && _pointerBitWidth(_64)
-  /// The images of the process, as the dynamic linker lists them.
+  /// The images of the process (the program and its libraries), as the dynamic linker lists them.
   enum LoadedImages {
     #if _ptrauth(_arm64e)
       // Pointers in metadata are signed on this architecture, so this module can't follow them.

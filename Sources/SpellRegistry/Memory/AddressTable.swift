@@ -1,8 +1,8 @@
-/// Values by the address of a type or a key: a hash table in memory of its own, at most half full.
+/// A hash table that maps the address of a type or a declared key to a value, and is at most half full.
 ///
-/// A dictionary hands out copies of its values, and so retains what they refer to. A lookup in this table reads the
-/// value in its place (benchmark: "Resolve a singleton"). No input can choose addresses that collide, so hashing an
-/// address takes one multiplication.
+/// A lookup in a dictionary copies the value, and so retains the objects that the value refers to. A lookup in this
+/// table reads the value without a copy (benchmark: "Resolve a singleton"). No input can choose addresses that collide,
+/// so hashing an address takes one multiplication.
 @safe struct AddressTable<Value: ~Copyable>: ~Copyable {
   private struct Slot: ~Copyable {
     /// The address; 0 if the slot is free.
@@ -22,7 +22,7 @@
     unsafe slots?.deallocate()
   }
 
-  /// Calls `body` with the value for an address, and returns its result; nil if there is no value.
+  /// Calls `body` with the value for an address and returns the result of `body`, or returns nil if there is no value.
   @inline(__always) func withValue<Result>(of id: ObjectIdentifier, _ body: (borrowing Value) -> Result) -> Result? {
     guard let slots = unsafe slots else { return nil }
     switch unsafe slots[index(of: UInt(bitPattern: id), in: slots)].value {
@@ -31,7 +31,7 @@
     }
   }
 
-  /// Calls `body` with each value, in no order.
+  /// Calls `body` with each value, in no particular order.
   func forEach(_ body: (borrowing Value) -> Void) {
     guard let slots = unsafe slots else { return }
     for index in 0..<capacity {
@@ -42,7 +42,7 @@
     }
   }
 
-  /// Puts a value in the table, and returns the former one.
+  /// Stores a value for an address, and returns the value that it replaces, or nil if there was none.
   mutating func put(_ value: consuming Value, for id: ObjectIdentifier) -> Value? {
     let slots = unsafe slotsWithRoom()
     let index = unsafe index(of: UInt(bitPattern: id), in: slots)
@@ -53,7 +53,7 @@
     return value
   }
 
-  /// Removes the value for an address, and returns it.
+  /// Removes the value for an address, and returns the removed value, or nil if there was none.
   mutating func take(_ id: ObjectIdentifier) -> Value? {
     guard let slots = unsafe slots else { return nil }
     var hole = unsafe index(of: UInt(bitPattern: id), in: slots)
@@ -62,7 +62,7 @@
     var taken: Value?
     unsafe slots[hole].key = 0
     unsafe swap(&slots[hole].value, &taken)
-    // A value that was put beside the hole, because its own slot was taken, moves into the hole.
+    // A later value whose search would now stop at the empty slot moves into that slot, and leaves a new empty slot.
     var next = (hole + 1) & (capacity &- 1)
     while unsafe slots[next].key != 0 {
       let home = unsafe home(of: slots[next].key)
@@ -75,19 +75,19 @@
     return taken
   }
 
-  /// The slot at which the search for a key begins.
+  /// Returns the index of the slot at which the search for a key starts.
   @inline(__always) private func home(of key: UInt) -> Int {
     Int(truncatingIfNeeded: (UInt64(key) &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity &- 1)
   }
 
-  /// The slot of a key, or the free slot at which the search for it ends.
+  /// Returns the index of a key's slot, or of the free slot at which the search for the key ends.
   @inline(__always) private func index(of key: UInt, in slots: UnsafeMutablePointer<Slot>) -> Int {
     var index = home(of: key)
     while unsafe slots[index].key != key && slots[index].key != 0 { index = (index &+ 1) & (capacity &- 1) }
     return index
   }
 
-  /// The slots, half of which are free even when one more is in use; the memory grows if they aren't.
+  /// Returns the slots, after enlarging the table if one more value would make it more than half full.
   private mutating func slotsWithRoom() -> UnsafeMutablePointer<Slot> {
     if let slots = unsafe slots, 2 * count < capacity { return unsafe slots }
     let (former, formerCapacity) = unsafe (slots, capacity)
@@ -105,6 +105,6 @@
   }
 }
 
-// `@unchecked Sendable`: the memory belongs to one table, which can't be copied. So the compiler's checks of access to
-// the table are checks of access to its memory.
+// `@unchecked Sendable`: the memory belongs to one table, which can't be copied. The compiler's checks of access to the
+// table therefore also protect the memory.
 extension AddressTable: @unchecked Sendable where Value: Sendable & ~Copyable {}

@@ -1,18 +1,18 @@
 public import Synchronization
 
-/// The creation state of one value.
+/// The atomic state of one value's creation.
 ///
 /// | state | low 3 bits | other bits |
 /// |---|---|---|
 /// | vacant | 0 | 0 |
 /// | busy | 1 | the thread that makes the value |
-/// | ready | 2 | the epoch in which the value was made |
-/// | awaited | 3 | as for busy; at least one thread also sleeps in ``Waits`` until the creation ends |
-/// | replaced | 4 | 0; the property has a newer cell |
+/// | ready | 2 | the epoch in which the value was made or last checked |
+/// | awaited | 3 | the thread that makes the value, while at least one other thread sleeps in ``Waits`` |
+/// | replaced | 4 | 0; the property has a newer `PropertyCell` |
 ///
-/// A state is settled unless it is busy or awaited. The thread that exchanges a settled state for busy is the only one
-/// that makes the value. That thread makes and writes the value with no lock held, then settles the state with
-/// releasing order. A reader that loads `ready` with acquiring order sees the complete value.
+/// A state is settled unless it is busy or awaited. Only the thread that exchanges a settled state for busy makes the
+/// value. This thread makes and writes the value with no lock held, and then stores a settled state with releasing
+/// order. A reader that loads `ready` with acquiring order sees the complete value.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
@@ -31,12 +31,12 @@ public import Synchronization
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
 
-  /// Makes the calling thread the maker of the value; returns false if the state has changed.
+  /// Makes the given thread the maker of the value, or returns false if the state is no longer `settled`.
   func begin(from settled: UInt, on thread: UInt) -> Bool {
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Exchanges the state for a settled one and wakes the waiting threads, unless the cell was replaced meanwhile.
+  /// Exchanges the state for a settled one and wakes the waiting threads, unless the state is already `replaced`.
   func settle(as settled: UInt) {
     var found = current
     while found != Self.replaced {

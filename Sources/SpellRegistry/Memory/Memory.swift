@@ -1,25 +1,27 @@
 public import Synchronization
 
-// This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
-// be memory-safe say `unsafe`. Except for `SourcePlace`, all of them are in this folder and in `Platform`. The compiler
-// trusts the types below, so their users must keep the preconditions.
+// This file contains the unsafe memory code that the rest of the module is built on. The keyword `unsafe` marks each
+// expression that the compiler can't prove to be memory-safe. All these expressions are in this folder and in
+// `Platform`, except for a few in `SourcePlace`. The compiler trusts the types below, so code that uses them must keep
+// their preconditions.
 
-/// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
+/// Untyped memory for one value.
 ///
-/// The code in between passes the memory on, and is compiled once for all types.
+/// Only the code that requests the value and the code that makes the value know its type. The code that passes the
+/// memory from the requester to the maker is compiled once for all types.
 ///
-/// - Precondition: Both sides use the same type, and the memory exists for as long as this struct is used.
+/// - Precondition: The requester and the maker use one type, and the memory exists for as long as this struct is used.
 @safe @frozen @usableFromInline package struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
   @inlinable init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
-  /// Puts a value in the memory, which must not contain one yet.
+  /// Stores a value in the memory, which must be uninitialized.
   @inline(__always) @inlinable package func put<Value>(_ value: Value) {
     unsafe address.initializeMemory(as: Value.self, to: value)
   }
 
-  /// Returns a copy of the value.
+  /// Returns a copy of the stored value, which must be of the given type.
   @inline(__always) @inlinable package func value<Value>(as type: Value.Type = Value.self) -> Value {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
@@ -35,7 +37,7 @@ public import Synchronization
     }
   }
 
-  /// Returns the value that `initialize` puts in temporary memory on the stack, or nil if it returns false.
+  /// Returns the value that `initialize` puts in temporary memory on the stack, or nil if `initialize` returns false.
   @inline(__always) @inlinable static func optionalValue<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Bool
   ) throws(Failure) -> Value? {
@@ -48,7 +50,7 @@ public import Synchronization
   // The operations below are for a value whose type is known only at run time.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
-    // This copies one value rather than its stride, which may be larger than the memory.
+    // Copying the type's stride instead of one value could overrun the memory, which may be smaller than the stride.
     func copy<Value>(_: Value.Type) {
       unsafe address.bindMemory(to: Value.self, capacity: 1)
         .initialize(to: other.address.assumingMemoryBound(to: Value.self).pointee)
@@ -66,7 +68,7 @@ public import Synchronization
     return _openExistential(type, do: value)
   }
 
-  /// Puts the value in the memory if it can be cast to the type; returns whether it can.
+  /// Stores a value in the memory if a cast of the value to the type succeeds, and returns whether it succeeds.
   func put(_ value: Any, as type: any Any.Type) -> Bool {
     func put<Value>(_: Value.Type) -> Bool {
       guard let value = value as? Value else { return false }
@@ -76,7 +78,7 @@ public import Synchronization
     return _openExistential(type, do: put)
   }
 
-  /// Puts an object in memory for a value of the object's class or of one of its superclasses.
+  /// Stores an object in the memory as a value of the object's class or of one of its superclasses.
   func putObject(_ object: AnyObject) { unsafe address.initializeMemory(as: AnyObject.self, to: object) }
 
   /// Returns one word of the memory, loaded atomically.
@@ -95,11 +97,11 @@ public import Synchronization
   func deallocate() { unsafe address.deallocate() }
 }
 
-/// Memory for one value on the heap, with the state of the value's creation.
+/// Heap memory for one value, with a `CreationGate` that says whether the value exists.
 ///
-/// `@unchecked Sendable`: the atomic `gate` guards the value, which one thread or task writes before it settles the
-/// gate, and which others read only after they see the gate ready. The public scopes that share values require
-/// `Sendable` values.
+/// `@unchecked Sendable`: the atomic `gate` guards the value. One thread or task writes the value before it marks the
+/// gate as ready, and other threads read the value only after they find the gate ready. The public scopes that share
+/// values require `Sendable` values.
 final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory
@@ -114,14 +116,14 @@ final class ValueCell: @unchecked Sendable {
     memory.deallocate()
   }
 
-  /// Puts a copy of the value in memory; the caller knows that there is a value.
+  /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }
 }
 
 /// An unretained reference to an object.
 ///
-/// - Precondition: Other code keeps the object alive meanwhile. The function that pushes a frame keeps the frame's
-///   registration and registry alive.
+/// - Precondition: Other code keeps the object alive while this reference is used. For example, the function that
+///   pushes a `Frame` keeps the frame's registration and registry alive.
 @safe struct Borrowed<Object: AnyObject>: Equatable, BitwiseCopyable {
   private let reference: Unmanaged<Object>
 
@@ -147,13 +149,13 @@ struct ErasedType: Hashable, Sendable {
 
 // MARK: Properties
 
-/// The memory of one property's value, preceded by its gate and the address of the process's epoch.
+/// The memory of one property's value, directly after the `Head` with the value's state.
 ///
-/// A read copies this struct out of the wrapper's field, and so doesn't retain the cell.
+/// A read of the property copies this struct out of the property wrapper, which avoids retaining the `PropertyCell`.
 ///
-/// - Precondition: The cell that contains the memory is alive.
+/// - Precondition: The `PropertyCell` that contains the memory is alive.
 @safe @frozen @usableFromInline package struct PropertyMemory {
-  /// The fields directly before the value, in the same block of memory.
+  /// The creation state of a property's value and the address of the process's epoch, stored directly before the value.
   @safe @frozen @usableFromInline struct Head: ~Copyable {
     @usableFromInline let gate: CreationGate
     @usableFromInline let epoch: UnsafePointer<Epoch>
@@ -169,18 +171,19 @@ struct ErasedType: Hashable, Sendable {
     }
   }
 
-  /// The current epoch of the process, in the form of a gate's `ready` state.
+  /// The current epoch of the process, encoded like the `ready` state of a `CreationGate`.
   var epoch: UInt { unsafe head.epoch.pointee.state.load(ordering: .acquiring) }
 
   /// Returns a copy of the value.
   @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
-  /// Whether the value can be read with no lock.
+  /// Whether the value exists and can therefore be read without a lock.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
-  /// Whether the value can be read with no lock, and no epoch has begun since it was made.
+  /// Whether the value exists and was made, or last checked, in the current epoch.
   ///
-  /// The load of the epoch is relaxed, because a thread that knows of a re-injection has synchronized with it.
+  /// The load of the epoch is relaxed: a thread that knows of a re-injection has already synchronized with the thread
+  /// that requested it.
   @inlinable package var isCurrent: Bool {
     @inline(__always) get {
       head.gate.state.load(ordering: .acquiring) == (unsafe head.epoch.pointee.state.load(ordering: .relaxed))
@@ -188,14 +191,18 @@ struct ErasedType: Hashable, Sendable {
   }
 }
 
-/// A count of the events after which injected properties check their values, in the form of a gate's `ready` state.
+/// A counter of the events after which injected properties check their values for being outdated.
+///
+/// Its values are encoded like the `ready` state of a `CreationGate`.
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 
+  /// The address of the process's epoch.
+  ///
   /// `@unchecked Sendable`: the pointer never changes, its target lives as long as the process, and `state` is atomic.
   @safe struct Address: @unchecked Sendable {
     fileprivate let pointer: UnsafePointer<Epoch>
-    /// Begins the next epoch, and returns its state.
+    /// Starts the next epoch, and returns the new value of `state`.
     func advance() -> UInt { unsafe pointer.pointee.state.add(CreationGate.unit, ordering: .releasing).newValue }
   }
 
@@ -206,15 +213,15 @@ struct ErasedType: Hashable, Sendable {
   }()
 }
 
-/// The single allocation of a property: its fields, its gate, and its value.
+/// The single allocation of a property, which contains its `PropertyFields`, its `CreationGate`, and its value.
 ///
-/// The class isn't generic, so that neither creating nor freeing a cell looks up a generic type at run time. Its header
-/// is the address of the value. The fields and the head precede the value.
+/// The class isn't generic, so that neither creating nor freeing a cell looks up a generic type at run time. The header
+/// of the buffer contains the value's address. In memory, the fields and the `PropertyMemory.Head` precede the value.
 @usableFromInline package final class PropertyCell: ManagedBuffer<PropertyMemory, UInt64> {
-  /// Returns a cell without a value.
+  /// Returns a cell that doesn't contain a value yet.
   static func allocate(size: Int, alignment: Int, _ fields: () -> PropertyFields) -> PropertyCell {
     let front = MemoryLayout<PropertyFields>.stride + MemoryLayout<PropertyMemory.Head>.size
-    // Memory comes in units of eight bytes. For a larger alignment, extra units leave room to move the value up.
+    // Memory comes in units of eight bytes. For a larger alignment, extra units leave room to align the value.
     let alignment = max(MemoryLayout<UInt64>.alignment, alignment)
     let units = (front + size + alignment - 1) / MemoryLayout<UInt64>.size
     let buffer = PropertyCell.create(minimumCapacity: units) { buffer in
@@ -230,7 +237,7 @@ struct ErasedType: Hashable, Sendable {
     return unsafe unsafeDowncast(buffer, to: PropertyCell.self)
   }
 
-  /// The memory of the value, read by pointer, since the exclusivity check of the header costs more than the read.
+  /// The memory of the value, read by pointer to avoid the header's exclusivity check, which costs more than the read.
   @usableFromInline var memory: PropertyMemory {
     unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee }
   }
@@ -240,7 +247,7 @@ struct ErasedType: Hashable, Sendable {
     return unsafe (memory.value.address - offset).assumingMemoryBound(to: PropertyFields.self)
   }
 
-  /// The state of the property apart from its value, through an addressor, which copies nothing.
+  /// The state of the property except for its value, read in place through an addressor, which copies nothing.
   var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
 
   deinit {
@@ -253,7 +260,7 @@ struct ErasedType: Hashable, Sendable {
 
 /// A reference to the calling thread's state.
 ///
-/// - Precondition: The reference stays on its thread.
+/// - Precondition: Only the thread that gets the reference uses it.
 @safe struct CurrentThread {
   private let state: UnsafeMutablePointer<ThreadState>
 
@@ -286,8 +293,8 @@ struct ErasedType: Hashable, Sendable {
 
 /// The frames of one thread, the innermost last, in memory that only this thread uses.
 ///
-/// An array would check at each change that no other array shares its elements, and retain them for each search
-/// (benchmark: "resolve a graph of five"). The owner calls ``free()``.
+/// An array would check at each change that no other array shares its storage, and retain the storage for each search
+/// (benchmark: "resolve a graph of five"). The owner of the stack has to call ``free()``.
 @safe struct FrameStack: RandomAccessCollection {
   private var base = UnsafeMutablePointer<Frame>.allocate(capacity: 16)
   private var capacity = 16
@@ -302,10 +309,10 @@ struct ErasedType: Hashable, Sendable {
     endIndex += 1
   }
 
-  /// Removes the innermost frame; a frame refers to nothing that it owns, so there is nothing to release.
+  /// Removes the innermost frame, which owns no objects and therefore needs no release.
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
-  /// Sets whether objects made in the innermost frame, if there is one, link to their registry weakly.
+  /// Sets whether the innermost frame, if there is one, makes objects that hold their registry weakly.
   mutating func note(linksWeakly: Bool) {
     if endIndex > 0 { unsafe base[endIndex - 1].linksWeakly = linksWeakly }
   }
@@ -322,7 +329,8 @@ struct ErasedType: Hashable, Sendable {
 
 /// Returns the address of a value that never moves, as an identity that is only compared, never dereferenced.
 ///
-/// - Precondition: The value contains an atomic. The compiler may pass a copy of any other value, with another address.
+/// - Precondition: The value contains an atomic. For any other value, the compiler may pass a copy, which has a
+///   different address.
 @inline(__always) func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
   unsafe withUnsafePointer(to: thing) { UInt(bitPattern: $0) }
 }

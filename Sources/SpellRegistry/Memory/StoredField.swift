@@ -1,7 +1,7 @@
-/// A stored property of a class, as the runtime describes it: its name, its type, and its place in the object.
+/// The name, type and offset of a class's stored property, as the Swift runtime reports them.
 ///
-/// `Mirror` uses the same functions of the runtime, but copies the value of every property. A property may belong to
-/// another actor, so this type reads only the property that is asked for, and a search for a property copies nothing.
+/// `Mirror` also uses these runtime functions, but it copies every property's value. Properties may belong to another
+/// actor, so this type copies only the value that a caller asks for, and a search for a property copies no value.
 struct StoredField: Sendable {
   /// The property's label, such as `_clock` for the storage of a wrapped property `clock`.
   let label: String
@@ -11,7 +11,9 @@ struct StoredField: Sendable {
 
   var type: any Any.Type { erased.type }
 
-  /// Returns the stored properties of an object, those of superclasses first; reads none of them.
+  /// Returns the stored properties of an object without reading their values.
+  ///
+  /// Properties of superclasses come first. Weak and unowned properties are left out.
   static func all(of object: AnyObject) -> [StoredField] {
     let type = normalizedType(object, type: Swift.type(of: object))
     return (0..<count(type)).compactMap { index in
@@ -30,12 +32,12 @@ struct StoredField: Sendable {
 
   /// Returns a copy of the property's value.
   ///
-  /// - Precondition: The object is of the class from which this field comes, and the caller may read the property.
+  /// - Precondition: This field is a property of the object's class, and the caller may read the property.
   func value(in object: AnyObject) -> Any { withExtendedLifetime(object) { memory(in: object).any(type) } }
 
   /// Returns whether the property's memory contains one of two words, such as the address of an object.
   ///
-  /// The words are loaded atomically, because the caller may search through properties that another thread is changing.
+  /// The words are loaded atomically, because another thread may be changing the property.
   func contains(_ first: UInt, or second: UInt?, in object: AnyObject) -> Bool {
     func layout<Value>(_: Value.Type) -> (size: Int, alignment: Int) {
       (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment)
@@ -51,9 +53,9 @@ struct StoredField: Sendable {
   }
 }
 
-// MARK: The runtime's functions, with the declarations of the standard library
+// MARK: The Swift runtime's functions, declared as in the standard library
 
-/// The content that the runtime fills in for one property.
+/// The facts that the runtime reports about one property.
 @unsafe private struct Metadata {
   var label: UnsafePointer<CChar>?
   var free: (@convention(c) (UnsafePointer<CChar>?) -> Void)?
@@ -62,7 +64,7 @@ struct StoredField: Sendable {
   var isVariable = false
 }
 
-/// Returns the class of an object, without a subclass that Objective-C's runtime has made for it alone.
+/// Returns the class of an object, ignoring a subclass that the Objective-C runtime made for that object alone.
 @_silgen_name("swift_reflectionMirror_normalizedType")
 private func normalizedType<Value>(_: Value, type: any Any.Type) -> any Any.Type
 

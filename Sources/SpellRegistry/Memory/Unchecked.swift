@@ -1,7 +1,7 @@
-/// A value that is passed to code that requires a `Sendable` value.
+/// A wrapper that passes any value to code that requires a `Sendable` value.
 ///
-/// `@unchecked Sendable`: one call wraps the value and takes it out again, on one thread. A comment at any other use
-/// says why the value may leave the thread.
+/// `@unchecked Sendable`: a single call on one thread wraps and unwraps the value. A comment at any other use says why
+/// the value may leave the thread.
 struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
 /// Calls `body` synchronously on the main actor, with an input and a result that needn't be `Sendable`.
@@ -14,7 +14,9 @@ package func callOnMainActor<Input, Result>(_ input: Input, _ body: @MainActor (
   return try MainActor.assumeIsolated { Unchecked(value: try body(input.value)) }.value
 }
 
-/// Throws an error with the advice, or with the usual advice if this is nil, unless the caller is on the main actor.
+/// Throws a `.wrongIsolation` error unless the caller is on the main actor.
+///
+/// - Parameter advice: The advice in the error; nil for the default advice.
 func requireMainActor(orElse advice: @autoclosure () -> String? = nil) throws {
   if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
 }

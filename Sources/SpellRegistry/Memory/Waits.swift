@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The threads that sleep until another thread has made a value.
 ///
-/// Each thread waits for at most one gate, and one thread makes the value of a gate, so a search for a cycle follows a
-/// single path. Every thread searches before it sleeps, under one lock, so the thread that closes a cycle detects it.
+/// Each thread waits for at most one `CreationGate`, and one thread makes the gate's value. A search for a cycle of
+/// waiting threads therefore follows a single path. Every thread searches before it sleeps, under one lock, so the
+/// thread whose wait would complete a cycle detects the cycle.
 enum Waits {
   private struct Wait {
     let gate: UInt
@@ -16,9 +17,10 @@ enum Waits {
 
   private static let waits = Lock<[UInt: Wait]>([:])
 
-  /// Sleeps until the gate is settled if a thread is making its value, but may return early.
+  /// Sleeps while another thread makes the gate's value, but may return before the value exists.
   ///
-  /// - Throws: `.cycle`, with its steps, if the maker is this thread or waits for it, directly or indirectly.
+  /// - Throws: `.cycle`, with the cycle's steps, if the calling thread is the value's maker, or if the maker waits for
+  ///   the calling thread, directly or indirectly.
   static func wait(
     at gate: borrowing CreationGate, for step: FrameSummary, on thread: CurrentThread
   ) throws(InjectionError) {
@@ -29,7 +31,7 @@ enum Waits {
       guard CreationGate.isBusy(found) else { return false }
       let wait = Wait(gate: id, maker: found & ~CreationGate.tags, step: step, making: making, signal: signal)
       cycle = path(of: wait, backTo: thread.id, in: waits)
-      // A thread marks a gate as awaited only under this lock, and the maker takes the lock to wake such threads.
+      // Waiting threads mark a gate as awaited only under this lock. The maker takes the lock to wake these threads.
       let isMarked =
         cycle == nil
         && gate.state.compareExchange(
@@ -43,7 +45,7 @@ enum Waits {
   }
 
   static func wake(at gate: UInt) {
-    // The removed waits are released after the lock, because their release may run other code.
+    // The removed waits are released outside the lock, because their release may run other code.
     let woken = waits.withLock { waits in
       let woken = waits.filter { $0.value.gate == gate }
       for thread in woken.keys { waits[thread] = nil }
@@ -52,7 +54,7 @@ enum Waits {
     for wait in woken.values { wait.signal.wake() }
   }
 
-  /// Returns the steps of the cycle that the wait would close, or nil if the path of waits ends at a running thread.
+  /// Returns the steps of the cycle that a new wait would complete, or nil if the waits lead to a running thread.
   private static func path(
     of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]
   ) -> [FrameSummary]? {

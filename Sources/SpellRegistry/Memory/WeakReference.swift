@@ -9,7 +9,7 @@ package struct WeakReference: @unchecked Sendable {
 
   /// Creates a reference to an object, or to the object that an Optional wraps.
   ///
-  /// - Precondition: `value` is an object, or an Optional with one.
+  /// - Precondition: `value` is an object, or an Optional that contains an object.
   package init(_ value: Any, declaredBy declaration: @autoclosure () -> String) {
     let content = (value as? any OptionalValue).map(\.content) ?? value
     guard let content, type(of: content) is any AnyObject.Type else {

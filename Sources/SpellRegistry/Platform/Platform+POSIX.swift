@@ -1,12 +1,15 @@
-// Threads on systems with pthreads, which are all except Windows, and WebAssembly without threads.
+// The thread-local storage and the stack bounds of threads on systems with pthreads. Only Windows and WebAssembly
+// without threads have no pthreads.
 
 #if !os(Windows) && !(os(WASI) && !_runtime(_multithreaded))
   internal import Support
 
-  /// A pointer for each thread, which is cleaned up when the thread ends.
+  /// A pointer with a separate value for each thread, which is cleaned up when the thread ends.
   struct ThreadLocalPointer: Sendable {
     private let key: pthread_key_t
 
+    /// Creates a pointer that is nil on each thread until the thread sets it.
+    ///
     /// - Precondition: The process has not run out of thread-specific keys (1,024 on Linux, 512 on Darwin).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       var key = pthread_key_t()
@@ -32,7 +35,7 @@
       let size = unsafe pthread_get_stacksize_np(pthread_self())
       return unsafe (UInt(bitPattern: pthread_get_stackaddr_np(pthread_self())) - UInt(size), size)
     #elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
-      // `pthread_getattr_np` is a GNU extension that Swift doesn't import; glibc, musl and bionic have it.
+      // Swift doesn't import `pthread_getattr_np`, a GNU extension that glibc, musl and bionic have.
       typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
       guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
       let getAttributes = unsafe unsafeBitCast(symbol, to: GetAttributes.self)

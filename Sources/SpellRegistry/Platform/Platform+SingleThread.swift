@@ -1,7 +1,7 @@
-// WebAssembly without threads has nothing to wait for, and its only thread never ends.
+// WebAssembly without threads has a single thread, which waits for no other thread and never ends.
 
 #if os(WASI) && !_runtime(_multithreaded)
-  /// The pointer of the only thread.
+  /// A pointer for the program's only thread, which is never cleaned up.
   ///
   /// `@unchecked Sendable`: there is only one thread.
   @safe struct ThreadLocalPointer: @unchecked Sendable {
@@ -15,7 +15,8 @@
     }
   }
 
-  /// Returns nil, because the bounds of the stack aren't known; a chain of initializers that overflows the stack isn't
-  /// detected.
+  /// Returns nil, because the bounds of the stack aren't known.
+  ///
+  /// A chain of initializers that overflows the stack is therefore not detected.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? { nil }
 #endif

@@ -1,15 +1,17 @@
-// Threads on Windows.
+// The thread-local storage and the stack bounds of threads on Windows.
 
 #if os(Windows)
   internal import Support
   internal import WinSDK
 
-  /// A pointer for each thread, which is cleaned up when the thread ends.
+  /// A pointer with a separate value for each thread, which is cleaned up when the thread ends.
   ///
-  /// The storage is fiber-local, since only such storage has a destructor. A thread is one fiber by default.
+  /// The storage is fiber-local, because only fiber-local storage has a destructor. By default, a thread is one fiber.
   struct ThreadLocalPointer: Sendable {
     private let index: DWORD
 
+    /// Creates a pointer that is nil on each thread until the thread sets it.
+    ///
     /// - Precondition: The process has not run out of fiber-local indices (about 4,000).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       index = unsafe FlsAlloc(unsafeBitCast(cleanUp, to: PFLS_CALLBACK_FUNCTION.self))

@@ -9,8 +9,9 @@ internal import Support
 /// Returns whether the caller runs on the main actor's executor.
 ///
 /// The main actor isn't bound to the main thread: `dispatchMain()` gives the main queue, and with it the main actor, to
-/// other threads. The function therefore looks for a mark on the current queue. On Darwin, the main thread counts too,
-/// because it may run main-actor code before it runs the queue. Without Dispatch, there is only one thread.
+/// other threads. The function therefore looks for a value that only the main queue has. On Darwin, it also returns
+/// true on the main thread, which may run main-actor code before the main queue runs. Without Dispatch, there is only
+/// one thread.
 func isOnMainActor() -> Bool {
   #if canImport(Darwin)
     if pthread_main_np() != 0 { return true }
@@ -45,29 +46,29 @@ struct ThreadSignal: Sendable {
 struct TaskID: Sendable, Equatable {
   private let hash: Int?
 
-  /// The identity of the calling task: its hash, which no other running task has.
+  /// The identity of the calling task, made from the task's hash value, which no other running task has.
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
-/// Returns the stack address below which the calling thread shouldn't begin to make a value; 0 if it isn't known.
+/// Returns the stack address below which the calling thread shouldn't start an initializer, or 0 if it isn't known.
 ///
 /// A quarter of the stack, but between 32 and 128 KiB, is left for code outside this module. The call takes some
-/// microseconds on the main thread, so each thread makes it once.
+/// microseconds on the main thread, so each thread calls this function only once.
 func lowestUsableStackAddress() -> UInt {
   guard let (lowest, size) = stackOfThisThread() else { return 0 }
   return lowest + UInt(Swift.min(Swift.max(size / 4, 32 << 10), 128 << 10))
 }
 
-/// Returns whether the calling function's own frame is below an address.
+/// Returns whether the calling function's stack frame is below an address.
 ///
-/// The stack of a fiber may be anywhere, so a frame that is more than 1 MiB below the address doesn't count.
+/// Returns false if the frame is more than 1 MiB below the address, because it is then on the stack of a fiber.
 @inline(__always) func isStackAddress(below limit: UInt) -> Bool {
   var here: UInt8 = 0
   let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
   return address < limit && limit - address < 1 << 20
 }
 
-/// The time since this object was created, on a clock of any type.
+/// A clock that shows the time since its creation, as measured by a clock of any type.
 final class ElapsedClock: Sendable {
   private let elapsed: @Sendable () -> Duration
 
@@ -76,16 +77,16 @@ final class ElapsedClock: Sendable {
     elapsed = { start.duration(to: clock.now) }
   }
 
-  /// The clock of registries that are created without one.
+  /// The clock of registries that are created without a clock.
   static let continuous = ElapsedClock(ContinuousClock())
 
   var now: Duration { elapsed() }
 }
 
-/// The advice in a message about a mistake in this package.
+/// The advice at the end of a message about a bug in this package.
 let reportThis = "Report this text as an issue of Spellbook's repository."
 
-/// Stops the program with a message, in release builds too, where `preconditionFailure` prints none.
+/// Stops the program with a message, even in release builds, in which `preconditionFailure` prints no message.
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {
   if let place { fatalError(message, file: place.fileID, line: UInt(place.line)) }
   fatalError(message)

@@ -1,22 +1,22 @@
 internal import Support
 internal import Synchronization
 
-/// A table of the objects that are services of a box, and whose properties therefore ask the box's registry first.
+/// A table that lets the properties of objects in a `ServiceBox` ask the box's registry before their own registry.
 package enum Adoptions {
   private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let wereUsed = Atomic(false)
 
-  /// Whether any object has ever been a service of a box; if none has, no lookup is needed.
+  /// Whether a lookup may find a registry, because an object has been added to a `ServiceBox` at some time.
   static var areUsed: Bool { wereUsed.load(ordering: .relaxed) }
 
-  /// Returns the registry of the box that last added the object as a service, or nil if no box has it.
+  /// Returns the registry of the box that added the object last, or nil if no box contains the object.
   static func registry(of object: AnyObject) -> InitializerRegistry? {
     adopters.withLock { $0[ObjectIdentifier(object)]?.last?.object as? InitializerRegistry }
   }
 
-  /// Makes the properties of an object ask a box's registry before their own.
+  /// Makes the properties of an object ask a box's registry before their own registry.
   ///
-  /// - Precondition: The caller keeps the object alive until it ends the adoption.
+  /// - Precondition: The caller keeps the object alive until it calls `end(_:by:)`.
   package static func begin(_ object: AnyObject, by registry: InitializerRegistry) {
     wereUsed.store(true, ordering: .relaxed)
     adopters.withLock { $0[ObjectIdentifier(object), default: []].append(WeakReference(registry)) }

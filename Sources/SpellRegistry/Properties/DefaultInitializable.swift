@@ -1,6 +1,7 @@
-/// A type with an empty value to start from.
+/// A type that has an empty value, such as 0, an empty string or an empty array.
 ///
-/// A `@Lazy` property of such a type starts with the empty value, if it has no expression and nothing is registered:
+/// A `@Lazy` property of a conforming type starts with the empty value if the property has no expression and no
+/// registration:
 ///
 /// ```swift
 /// @Lazy var tags: [String]        // []
@@ -14,15 +15,15 @@ public protocol DefaultInitializable {
   init()
 }
 
-/// A maker of the empty value of a type, if the type has one where the caller runs.
+/// A maker of a type's empty value, for types that may not be `DefaultInitializable`.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it. So this struct conforms to a protocol if `Value` is `DefaultInitializable`, and the code casts the
-/// struct.
+/// respects it. For this reason, `EmptyValue` conforms to a private protocol if `Value` is `DefaultInitializable`, and
+/// `make()` casts the `EmptyValue`.
 package struct EmptyValue<Value> {
   package init() {}
 
-  /// Returns the empty value; nil if the type has none, or has one only on an actor other than the caller's.
+  /// Returns the empty value, or nil if `Value` isn't `DefaultInitializable` or conforms only on another actor.
   package func make() -> Value? {
     guard let maker = emptyValueMaker(self) else { return nil }
     return maker.makeEmptyValue() as? Value
@@ -35,7 +36,7 @@ extension EmptyValue: EmptyValueMaker where Value: DefaultInitializable {
   fileprivate func makeEmptyValue() -> Any { Value() }
 }
 
-/// Never inlined, because the optimizer would evaluate the cast without regard to the caller's isolation.
+/// Casts a value in a function that is never inlined, because the optimizer would ignore the caller's isolation.
 @inline(never) private func emptyValueMaker(_ value: Any) -> (any EmptyValueMaker)? { value as? any EmptyValueMaker }
 
 extension Bool: DefaultInitializable {}

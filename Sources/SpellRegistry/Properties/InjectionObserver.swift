@@ -7,9 +7,9 @@
 /// }
 /// ```
 public protocol InjectionObserver: AnyObject {
-  /// Handles an injection; called once for each injection, after the registration's hooks and the property's hook.
+  /// Handles one injection, after the hooks of the registration and the property have run.
   ///
-  /// The call runs in the isolation in which the property was read, which is the object's own. No lock is held, and the
-  /// value is already stored, so this method can read the property.
+  /// The method is called once for each injection, in the isolation of the code that reads the property, which is the
+  /// object's own isolation. No lock is held, and the value is already stored, so the method can read the property.
   func didInject(_ value: Any, intoProperty name: String)
 }

@@ -1,7 +1,7 @@
 /// A property wrapper that lets reflection find the names of its properties.
 ///
 /// Conform your own wrapper to this protocol, without constraints on its generic arguments. Initializers, hooks,
-/// observers and errors then get the property's name, and the check of a whole program lists the wrapper's properties:
+/// observers and errors then get the property's name, and `WrappedProperty.all` lists the wrapper's properties:
 ///
 /// ```swift
 /// extension Audited: NamedProperty {
@@ -19,6 +19,6 @@ public protocol NamedProperty {
 }
 
 extension NamedProperty {
-  /// The type of the property, for callers that know the wrapper only at run time.
+  /// The type of the property, for callers that know the wrapper's type only at run time.
   package static var valueType: any Any.Type { Value.self }
 }

@@ -2,7 +2,7 @@ internal import Support
 internal import Synchronization
 
 extension PropertyCell {
-  /// A closure that puts a value in memory if nothing is registered, and returns whether it did.
+  /// A closure that is called if nothing is registered, and returns whether it has put a value in the memory.
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
 
   @usableFromInline static func allocate(
@@ -15,9 +15,9 @@ extension PropertyCell {
     }
   }
 
-  /// Returns an empty cell for another form of this property's value.
+  /// Returns an empty cell for another form of this property's value, such as a weak reference.
   ///
-  /// The registry isn't asked for that form; the fallback of a read makes it.
+  /// The property doesn't request this form from the registry. Instead, the fallback closure of a read makes it.
   @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
@@ -27,7 +27,7 @@ extension PropertyCell {
     }
   }
 
-  /// Returns an empty cell for the same property as another cell.
+  /// Returns an empty cell for the property that another cell belongs to.
   @usableFromInline static func allocate(like other: PropertyCell) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
@@ -46,12 +46,12 @@ extension PropertyCell {
     InjectionPoint(service, of: self, named: fields.requestedName, in: container)
   }
 
-  /// The property's current cell: the newest replacement of this cell, or else this cell itself.
+  /// The property's current cell, which is the newest replacement of this cell, or else this cell itself.
   var newest: PropertyCell {
     memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.cell ?? self : self
   }
 
-  /// Marks the value in the cell as assigned, and makes it readable.
+  /// Marks the value in the cell as assigned, and lets other threads read the value.
   @usableFromInline func settleAsAssigned() {
     fields.isAssigned.store(true, ordering: .relaxed)
     settleWithValue()
@@ -64,16 +64,17 @@ extension PropertyCell {
     memory.head.gate.settle(as: state)
   }
 
-  /// Copies the property's value to memory; makes it first if it is missing or outdated, and then calls the hooks.
+  /// Copies the property's value to memory, after making the value and calling the hooks if it is missing or outdated.
   ///
-  /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
-  /// 3. any other registration; 4. the fallback. Otherwise, an old value stays, an Optional is nil, or the call throws.
+  /// The first available source makes the value: 1. a registration for the container's class; 2. the property's own
+  /// expression; 3. any other registration; 4. the fallback. If no source is available, an old value stays, an Optional
+  /// is nil, or the call throws.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    // The loop tries again after each wait, and after another cell has replaced the tried one.
+    // The loop tries again after a wait for another thread, and after another cell has replaced the current cell.
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
@@ -83,7 +84,7 @@ extension PropertyCell {
       }
     }
 
-    /// Copies the value of one cell, made first if necessary; returns false if the caller has to look again.
+    /// Copies a cell's value, after making the value if necessary, or returns false if the caller has to try again.
     func putValue(of cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
@@ -114,7 +115,9 @@ extension PropertyCell {
     }
   }
 
-  /// Makes a value for a cell whose gate this thread has begun, stores it, settles the gate, and calls the hooks.
+  /// Makes and stores a value for a cell, updates the cell's gate, and calls the hooks.
+  ///
+  /// - Precondition: The calling thread has marked the cell's gate as busy.
   private func makeAndStore(
     _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, callsHooks: Bool,
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
@@ -123,18 +126,18 @@ extension PropertyCell {
     let (registry, linksWeakly) = try registry(for: container)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
-    // The epoch is read before the registry is asked, so a re-injection in the meantime makes the new value outdated.
+    // The epoch is read before the value is made, so that a re-injection in the meantime makes the new value outdated.
     let epoch = self.memory.epoch
-    // Other threads may be reading the old value, so the new value goes into another cell.
+    // Other threads may be reading the old value, so the new value goes into a new cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
     var result = InitializerRegistry.PutResult.nothing()
     if fields.type != fields.propertyType {
-      // The fallback makes the value, since the registry has it in another form.
+      // The fallback makes the value, because the registry has no values of the cell's type.
     } else if !hasExpression {
       result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: linksWeakly, on: thread)
     } else {
-      // The loop repeats only if a registration is withdrawn meanwhile.
+      // The loop repeats only if the registration is withdrawn between the search and the use.
       while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
@@ -159,7 +162,7 @@ extension PropertyCell {
       }
       if isMade { break }
       if state != CreationGate.vacant {
-        // The old value stays, and isn't injected again, if nothing can make a new one.
+        // Nothing can make a new value, so the old value stays and is marked as current.
         memory.copy(fields.type, from: cell.memory.value)
         return cell.memory.head.gate.settle(as: epoch)
       }
@@ -169,7 +172,7 @@ extension PropertyCell {
     }
     memory.copy(fields.type, from: value)
     if let other {
-      // The old cell goes from busy to replaced: a reader that waits for it never takes the old value.
+      // The old cell's gate changes directly from busy to replaced, so that no waiting reader takes the old value.
       other.settle(as: epoch)
       replace(cell, with: other)
     } else {
@@ -179,7 +182,7 @@ extension PropertyCell {
     callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
-  /// Runs a property's expression or fallback inside a frame, as an initializer runs.
+  /// Runs a property's expression or fallback inside a new `Frame`, like an initializer.
   private func inFrame(
     of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, _ linksWeakly: Bool,
     on thread: CurrentThread, _ body: () throws(InjectionError) -> Void
@@ -189,7 +192,7 @@ extension PropertyCell {
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
-    // The frame only borrows the registry, so the registry has to live until the frame is removed.
+    // The frame doesn't retain the registry, which has to live until the frame is removed.
     defer { withExtendedLifetime(registry) {} }
     try thread.inside(frame, body)
   }
@@ -209,7 +212,7 @@ extension PropertyCell {
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
     observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
   ) {
-    // A hook may replace the storage by which reflection finds the name, so the name is looked up before.
+    // The name is found before the hooks run, because a hook may replace the storage that reflection finds it by.
     let point = point(in: container).withKnownName()
     thread.callingHooks {
       record?.hooks.call(memory, fields.type, at: point)
@@ -219,9 +222,9 @@ extension PropertyCell {
     }
   }
 
-  /// Copies an assigned value to memory, or else makes a value without storing it, and then calls the hooks.
+  /// Copies the assigned value to memory, or else makes a value that isn't stored and calls the hooks.
   ///
-  /// - Parameter requested: The registry to ask instead of the property's own.
+  /// - Parameter requested: The registry to ask instead of the property's own registry.
   @usableFromInline func readOrMakeTransient(
     _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?, hasHook: Bool,
     hook: (AnyObject) -> Void
@@ -240,23 +243,26 @@ extension PropertyCell {
     }
   }
 
-  /// Makes a value without storing it in the property; returns `.nothing` for an Optional that nothing makes.
+  /// Puts a value in memory without storing it in the property.
+  ///
+  /// - Returns: `.nothing` if the property is an Optional and nothing is registered for it.
   func putTransientValue(
     _ memory: ValueMemory, in container: AnyObject?, from registry: InitializerRegistry
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
-    // A registry other than the property's own doesn't keep the object, so the value may keep that registry alive.
+    // Only the property's own registry may keep the property's object. A value from any other registry may therefore
+    // keep that registry alive.
     let linksWeakly = fields.link.isWeak && registry === fields.link.registry
     let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return result
   }
 
-  /// Returns the registry to ask, and whether new objects link to their registry weakly.
+  /// Returns the registry to ask for the value, and whether new objects hold their registry weakly.
   ///
-  /// This is the property's own registry, or that of a service box if the container is a service of the box and the box
-  /// can serve the request.
+  /// If a `ServiceBox` contains the container and can serve the request, this is the registry of the box. Otherwise, it
+  /// is the property's own registry.
   func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
     if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
     if let target = fields.target { return (target.registry, target.isWeak) }
@@ -264,7 +270,7 @@ extension PropertyCell {
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
-  /// Returns the registry of the service box that serves the container's properties; nil if there is none.
+  /// Returns the registry of the `ServiceBox` that contains the container, or nil if no box can serve the request.
   @inline(never) private func adopter(of container: AnyObject) -> InitializerRegistry? {
     guard let adopter = Adoptions.registry(of: container) else { return nil }
     return adopter.match(request(in: container)) == nil ? nil : adopter
@@ -274,9 +280,9 @@ extension PropertyCell {
     RegistryLink.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
   }
 
-  // MARK: Other cells in place of this one
+  // MARK: Replacement by a new cell
 
-  /// Replaces the old cell with the new one if the old one is still the newest; returns whether it was.
+  /// Replaces the old cell with the new cell, or returns false if another cell has already replaced the old cell.
   @discardableResult
   private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
@@ -286,16 +292,16 @@ extension PropertyCell {
       return (true, newer)
     }
     if isReplaced {
-      // The wrapper's own cell stays marked as replaced permanently, so its readers look for the newest cell.
+      // The property wrapper's own cell stays marked as replaced, so that readers of the wrapper use the newest cell.
       memory.head.gate.settle(as: CreationGate.replaced)
       old.memory.head.gate.settle(as: CreationGate.replaced)
     }
-    // The former cell is released after the lock, because the deinitializer of its value may run any code.
+    // The dropped cell is released outside the lock, because the deinitializer of its value may run any code.
     withExtendedLifetime(dropped) {}
     return isReplaced
   }
 
-  /// Drops the value, safely even while other threads read it.
+  /// Drops the value, which is safe even while other threads read the property.
   func forget() {
     while true {
       let newest = newest
@@ -304,9 +310,9 @@ extension PropertyCell {
     }
   }
 
-  /// Stores a value if there is none; returns whether it did.
+  /// Stores a value, or returns false if the property already has a value and `replacing` is false.
   ///
-  /// - Parameter replacing: Whether to store the value even if it has to replace another one.
+  /// - Parameter replacing: Whether to replace a value that the property already has.
   func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     while true {
@@ -330,13 +336,16 @@ extension PropertyCell {
     }
   }
 
-  /// Returns whether a value with this gate state is older than the last re-injection of its type; marks any other
-  /// value as current, so that the next read takes the fast path again.
+  /// Returns whether this cell's value is older than the last re-injection of the value's type.
+  ///
+  /// If the value isn't outdated, the function marks it as current, so that the next read takes the fast path again.
+  ///
+  /// - Parameter state: The state of the value's gate, which contains the epoch of the value.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = memory.epoch
     if current == state { return false }
     if !fields.isAssigned.load(ordering: .relaxed) { fields.link.reporter?.report(request(in: container)) }
-    // If the registry is gone, nothing can make a new value.
+    // If the registry no longer exists, nothing can make a new value, so the old value isn't outdated.
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.link.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
@@ -350,8 +359,10 @@ extension PropertyCell {
   }
 }
 
-/// Casts an object from `Any`, because a cast from `AnyObject` ignores that a conformance may be isolated to another
-/// actor; never inlined, because the optimizer would turn the cast into one from `AnyObject`.
+/// Returns the value as an observer, or nil if its type doesn't conform in the caller's isolation.
+///
+/// The parameter is an `Any`, because a cast from `AnyObject` ignores the isolation of the conformance. The function is
+/// never inlined, because the optimizer would then make the cast from `AnyObject`.
 @inline(never) private func observer(_ value: Any) -> (any InjectionObserver)? { value as? any InjectionObserver }
 
 extension InjectionObserver {

@@ -1,4 +1,4 @@
-/// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
+/// The identity of one object's wrapped property: its storage address and the source location of its declaration.
 public struct PropertyIdentity {
   /// An address that is only compared, never dereferenced.
   package let address: UInt
@@ -8,7 +8,7 @@ public struct PropertyIdentity {
   ///
   /// - Parameters:
   ///   - address: An address that no other property's storage has. It is only compared, never dereferenced.
-  ///   - place: The place of the property's declaration, which is the same in every instance.
+  ///   - place: The source location of the property's declaration, which all instances share.
   public init(address: UnsafeRawPointer, place: SourcePlace) {
     self.init(UInt(bitPattern: address), at: place)
   }

@@ -16,9 +16,11 @@ package struct PropertyNeed: Sendable {
   }
 
   package let necessity: Necessity
-  /// Whether the property asks for its own type, before it asks for `services`.
+  /// Whether the property first requests a value of its own type, before any type of `services`.
   package let asksForValue: Bool
-  /// The types that the property asks for instead of its own type, or after it; a registration of one suffices.
+  /// The types that the property requests instead of its own type or after it.
+  ///
+  /// A registration for any one of these types is enough.
   package let services: [any Any.Type]
   /// Whether a declaration may specify a name or a key for the request.
   package let takesNameOrKey: Bool

@@ -1,6 +1,6 @@
-/// The storage of one wrapped property: a cell that is written once and read with no lock.
+/// The storage of one wrapped property, which is written once and read without a lock.
 ///
-/// A wrapper has one storage and no other mutable state. One call reads the value:
+/// A property wrapper contains one storage and no other mutable state. One call reads the value:
 ///
 /// ```swift
 /// @propertyWrapper struct Stamped {
@@ -9,27 +9,29 @@
 /// }
 /// ```
 ///
-/// Any number of threads may read at once, including the first read: one of them makes the value, with no lock held,
-/// and the others wait for it. To assign or to reset, put new storage into the wrapper's field:
-/// `storage = storage.replaced(with: value)`. Earlier copies of the wrapper keep their value.
+/// Any number of threads may read at the same time, even for the first time. One thread makes the value, with no lock
+/// held, and the other threads wait for the value. To assign or reset the property, put new storage into the wrapper's
+/// field: `storage = storage.replaced(with: value)`. Earlier copies of the wrapper keep their value.
 ///
 /// Declaring a property takes one allocation. Each read after the first takes one atomic load.
 @frozen public struct PropertyStorage<Value> {
-  /// The cell that contains ``memory``, and keeps it alive.
+  /// The object that contains ``memory`` and keeps it alive.
   @usableFromInline package let cell: PropertyCell
   @usableFromInline package let memory: PropertyMemory
 
+  /// Creates storage that uses an existing cell.
+  ///
   /// - Parameter cell: A cell for `Value` or, only for ``prepared(in:from:hook:)``, for the type that `Value` wraps.
   @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
   }
 
-  /// Creates empty storage for a property that asks the registry which is current now.
+  /// Creates empty storage for a property, which will request its value from the registry that is current now.
   ///
   /// - Parameters:
-  ///   - place: The place of the property's declaration.
-  ///   - key: A declared key to resolve instead of the type.
+  ///   - place: The source location of the property's declaration.
+  ///   - key: A declared key to resolve instead of the property's type.
   ///   - name: A name to resolve with instead of the property's own name.
   @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil) {
     self.init(
@@ -40,14 +42,14 @@
 
   /// Creates empty storage that keeps another property's value in a different form, such as a weak reference.
   ///
-  /// It asks the registry for nothing. Messages and graphs show the other property.
+  /// The new storage makes no requests to the registry. Messages and graphs show the other property.
   @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
     self.init(
       other.cell.allocate(
         for: Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment))
   }
 
-  /// Returns storage for the same property with a new value, to replace this storage.
+  /// Returns storage for this property with a new value, to put into the wrapper's field.
   @inlinable public func replaced(with value: Value) -> PropertyStorage {
     let storage = replacedWithNothing()
     storage.memory.value.put(value)
@@ -55,17 +57,17 @@
     return storage
   }
 
-  /// Returns storage for the same property without a value, to replace this storage.
+  /// Returns storage for this property without a value, to put into the wrapper's field.
   @inlinable public func replacedWithNothing() -> PropertyStorage {
     PropertyStorage(.allocate(like: cell))
   }
 
-  /// The place of the property's declaration.
+  /// The source location of the property's declaration.
   public var place: SourcePlace { cell.fields.place }
-  /// The identity of the stored property, by which reflection finds its name; see ``NamedProperty``.
+  /// The identity of the stored property, with which reflection finds the property's name; see ``NamedProperty``.
   public var identity: PropertyIdentity { cell.identity }
 
-  /// The registry that the property asks, which was current when the property's object was created.
+  /// The property's registry, which was current when the property's object was created.
   ///
   /// - Precondition: The registry still exists; see ``InitializerRegistry/run(_:)-(()->Result)``.
   public var registry: InitializerRegistry {
@@ -73,16 +75,16 @@
     trap(cell.adviceOnGoneRegistry, at: place)
   }
 
-  /// Returns the injection point of the property, as initializers and hooks get it.
+  /// Returns the injection point that initializers and hooks receive for this property.
   public func point(in container: AnyObject?) -> InjectionPoint { cell.point(in: container) }
 
-  /// Whether the property has a value; reading this doesn't make one.
+  /// Whether the property has a value, determined without making one.
   public var hasValue: Bool {
     let newest = cell.newest
     return withExtendedLifetime(newest) { newest.memory.isReady }
   }
 
-  /// The property's value, or nil if there is none yet; reading this doesn't make one.
+  /// The property's value, or nil if no value has been made or assigned yet.
   public var value: Value? {
     let newest = cell.newest
     return newest.memory.isReady ? withExtendedLifetime(newest) { newest.memory.read() as Value } : nil
@@ -90,8 +92,8 @@
 
   /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
   ///
-  /// The value is made once, however many threads read, and then kept, and the hooks are called. Stops the program if
-  /// the registered initializer fails, or if making the value needs the value itself.
+  /// However many threads read the property, the value is made and stored only once, and then the hooks are called. The
+  /// program stops if the registered initializer fails, or if making the value requires the value itself.
   ///
   /// - Parameters:
   ///   - container: The object that holds the property, if there is one.
@@ -112,14 +114,15 @@
     }
   }
 
-  /// Returns the value as a read does, but without a fallback.
+  /// Returns the stored value, or else the registered initializer's value, which is then stored.
   ///
-  /// - Throws: The reason that there is no value. Nothing is stored in this case, and the next read tries again.
+  /// - Throws: The error that says why there is no value. In this case, nothing is stored, and the next read tries
+  ///   again.
   public func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     try makeValue(in: container)
   }
 
-  /// Returns the value, and makes it first if there is none: only once, however many threads ask.
+  /// Returns the property's value, which is made only once, however many threads read it.
   ///
   /// - Parameters:
   ///   - container: The object that holds the property, if there is one.
@@ -127,7 +130,7 @@
   ///   - callsHooks: Whether to call hooks and observers with a new value.
   ///   - expression: Makes the value if nothing is registered for the container's class.
   ///   - hook: Called with the container and the value after the value is stored.
-  ///   - fallback: Puts a value in memory if nothing is registered, and returns whether it did.
+  ///   - fallback: Called if nothing is registered. Returns whether it has put a value in the memory.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
     expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
@@ -142,9 +145,9 @@
     }
   }
 
-  /// Returns an assigned value, or else a value that is made for a single read, after calling the hooks.
+  /// Returns the assigned value, or else makes a value for this call only and calls the hooks.
   ///
-  /// - Parameter registry: The registry to ask instead of the property's own.
+  /// - Parameter registry: The registry to ask instead of the property's own registry.
   @inlinable package func makeTransientValue(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> Value {
@@ -155,7 +158,7 @@
     }
   }
 
-  /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without a value.
+  /// Returns a new value that isn't stored, with a function that calls the hooks, or nil if an Optional gets no value.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
@@ -173,15 +176,16 @@
     )
   }
 
-  /// Stores a value if there is none or, with `replacing`, in place of another one; returns whether it did.
+  /// Stores a value, unless the property already has a value and `replacing` is false.
   ///
-  /// - Throws: `.cycle` if the value is being made by this thread, or by a thread that waits for this one.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
   @discardableResult
   package func store(_ value: Value, replacing: Bool) throws(InjectionError) -> Bool {
     try cell.store(replacing: replacing) { $0.put(value) }
   }
 
-  /// Calls the hooks for a value that didn't come from the registry, such as a box's service.
+  /// Calls the hooks for a value that didn't come from the registry, such as a service of a `ServiceBox`.
   package func callHooks(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
     let made = ValueCell(Value.self)
     made.memory.put(value)
@@ -189,10 +193,10 @@
     cell.callHooks(made.memory, of: nil, by: cell.fields.link.registry, in: container) { hook?($0, value) }
   }
 
-  /// Drops the value, safely even while other threads read it; the next read makes another one.
+  /// Drops the value, so that the next read makes a new value.
   ///
-  /// A thread that is already making a value still gets that value. For a property of an object or a struct, put
-  /// ``replacedWithNothing()`` into the wrapper's field instead.
+  /// Other threads may read the property during the call. A thread that is already making a value still gets that
+  /// value. For a property of an object or a struct, put ``replacedWithNothing()`` into the wrapper's field instead.
   public func forget() { cell.forget() }
 
   /// Returns a description of the property, such as `Lazy<Int>(7, declared at App/Page.swift:3)`.
@@ -203,18 +207,18 @@
   }
 }
 
-/// Returns a hook that calls a closure with an enclosing object of a specific class.
+/// Returns a hook that calls a closure with the enclosing object, cast to the class `Container`, and the value.
 ///
-/// - Precondition: The property belongs to that class, or to a subclass of it.
+/// - Precondition: The object that contains the property is a `Container`.
 @usableFromInline package func propertyHook<Container: AnyObject, Value>(
   at place: SourcePlace, _ body: @escaping (Container, Value) -> Void
 ) -> (AnyObject, Value) -> Void {
   { container, value in body(typed(container, for: Value.self, at: place), value) }
 }
 
-/// Returns a hook that calls a method of an enclosing object of a main-actor class.
+/// Returns a hook that calls a main-actor method of the enclosing object with the value.
 ///
-/// - Precondition: The property belongs to that class, or to a subclass of it, and is read on the main actor.
+/// - Precondition: The object that contains the property is a `Container`, and the property is read on the main actor.
 @usableFromInline package func mainActorPropertyHook<Container: AnyObject & Sendable, Value>(
   at place: SourcePlace, _ method: @escaping @MainActor (Container) -> @MainActor (Value) -> Void
 ) -> (AnyObject, Value) -> Void {

@@ -1,22 +1,22 @@
-/// A place in source code, such as `App/Page.swift:3`.
+/// A location in source code, such as `App/Page.swift:3`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let fileID: StaticString
   @usableFromInline let line: UInt32
   @usableFromInline let column: UInt32
 
-  /// Creates a place from the values of `#fileID`, `#line` and `#column`.
+  /// Creates a location from the values of `#fileID`, `#line` and `#column`.
   @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
     self.fileID = fileID
     self.line = UInt32(truncatingIfNeeded: line)
     self.column = UInt32(truncatingIfNeeded: column)
   }
 
-  /// The place as `Module/File.swift:line`, without the column.
+  /// The location as `Module/File.swift:line`, without the column.
   public var description: String { "\(fileID):\(line)" }
 
-  /// Returns whether two places are the same, by the address of the file's name.
+  /// Returns whether two locations are equal, comparing the file names by address.
   ///
-  /// The same place may compare as unequal, but different places never compare as equal.
+  /// Two values for one location may compare as unequal, but values for different locations never compare as equal.
   public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
     unsafe left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
   }

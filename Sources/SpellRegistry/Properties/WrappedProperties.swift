@@ -1,6 +1,6 @@
 internal import Support
 
-/// The wrapped properties of objects, as reflection shows them.
+/// A namespace of functions that find the wrapped properties of an object by reflection.
 package enum WrappedProperties {
   private struct Key: Hashable {
     let container: ObjectIdentifier
@@ -9,22 +9,22 @@ package enum WrappedProperties {
 
   private static let known = Lock<[Key: StoredField]>([:])
 
-  /// Returns the wrapped properties of an object; a class that has a custom mirror shows none.
+  /// Returns the wrapped properties of an object, or none if the object's class has a custom mirror.
   private static func fields(of object: AnyObject) -> [StoredField] {
     if object is any CustomReflectable { return [] }
     return StoredField.all(of: object).filter { $0.name != nil && $0.type is any NamedProperty.Type }
   }
 
-  /// Returns the name of the property with this identity, or nil if reflection shows no such property.
+  /// Returns the name of the property with the given identity, or nil if reflection doesn't find the property.
   ///
-  /// The first search for a class and a declaration looks at all wrapped properties of the object. Later searches look
-  /// only at the property that was found, and check that it has this storage: if a function makes wrappers, one place
-  /// declares several properties. A wrapper that holds its storage is found without a copy. Otherwise, the wrappers of
-  /// the same type are copied and asked for their identity.
+  /// The first search for a class and a declaration looks at all wrapped properties of the object. A later search first
+  /// tries the property that was found before. It still has to check the identity, because one source location declares
+  /// several properties if a function makes the wrappers. A wrapper that contains its storage is found without a copy.
+  /// Otherwise, the search copies each wrapper of the property's type, and compares the identity of the copy.
   ///
   /// - Parameters:
   ///   - type: The type of the property.
-  ///   - cell: The storage of the property, if it is a ``PropertyStorage``.
+  ///   - cell: The storage of the property, if the wrapper uses a ``PropertyStorage``.
   static func name(
     of identity: PropertyIdentity, _ type: any Any.Type, storedIn cell: PropertyCell?, in container: AnyObject
   ) -> String? {
@@ -37,7 +37,7 @@ package enum WrappedProperties {
     let key = Key(container: ObjectIdentifier(Swift.type(of: container)), place: identity.place)
     if let field = known.withLock({ $0[key] }), holdsStorage(field) || hasIdentity(field) { return field.name }
     let fields = fields(of: container)
-    // The properties of the same type come first, so that the search seldom looks at others.
+    // Properties of the given type come first, so that the search rarely looks at properties of other types.
     let found =
       fields.first { isForType($0) && holdsStorage($0) } ?? fields.first { !isForType($0) && holdsStorage($0) }
       ?? fields.first(where: hasIdentity)
@@ -45,11 +45,12 @@ package enum WrappedProperties {
     return found?.name
   }
 
-  /// Returns an object's wrappers of one type with the names of their properties, those of superclasses first.
+  /// Returns an object's property wrappers of one type with the names of their properties.
   ///
-  /// Reads these wrappers and no other property, so call it where they may be read; for an actor, that is on the actor.
+  /// Properties of superclasses come first. The function reads only wrappers of this type. Call it in an isolation that
+  /// may read these wrappers: for an actor object, on the actor.
   ///
-  /// - Parameter isWrapper: Whether a type is `Wrapper` or conforms to it.
+  /// - Parameter isWrapper: Returns whether a type is `Wrapper` or conforms to it.
   package static func of<Wrapper>(
     _ object: AnyObject, as: Wrapper.Type, if isWrapper: (any Any.Type) -> Bool
   ) -> [(name: String, wrapper: Wrapper)] {
@@ -61,7 +62,7 @@ package enum WrappedProperties {
 }
 
 extension StoredField {
-  /// The property's name; nil for storage of a `lazy var` or an actor.
+  /// The property's name, or nil for the hidden storage of a `lazy var` or an actor.
   fileprivate var name: String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label

@@ -1,39 +1,40 @@
 internal import Support
 internal import Synchronization
 
-/// One run of an async initializer, and the tasks that await its value.
+/// One run of an async initializer, with the other runs that its task awaits.
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
-/// value that the run makes. A run counts as awaiting another run only if the request comes from the first run's
-/// resolver or task. Requests from other tasks that the initializer starts count only if they are for the run's own
-/// value, because the initializer may never await those tasks.
+/// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request. A
+/// request from another task that the initializer starts counts only if it is for the run's own value, because the
+/// initializer may never await that task.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
   let record: RegistrationRecord
   let registry: InitializerRegistry
   private let name: String?
-  /// Whether objects made in this run link to their registry weakly, as in a ``Frame``.
+  /// Whether objects made in this run hold their registry weakly, because a registry may keep these objects.
   let linksWeakly: Bool
 
-  /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has
-  /// started may keep the run alive longer.
+  /// The state of a run, which loses its references to other objects when the initializer ends.
+  ///
+  /// Tasks that the initializer has started may keep the run alive longer.
   private struct State: Sendable {
     /// The task in which the initializer runs.
     var task: TaskID?
-    /// The run whose initializer began this run.
+    /// The run whose initializer requested this run's value; nil if there is none.
     var asker: AsyncRun?
     var resolution: Resolution?
     var isOver = false
-    /// The runs that this run's task is awaiting, for this run or for another run that executes in the task.
+    /// The runs that this run's task is awaiting, on behalf of this run or another run that executes in the task.
     ///
-    /// Only the first run of a task has this list.
+    /// Only the first run of a task uses this list.
     var awaited: [Await] = []
   }
   private let state: Lock<State>
 
   private struct Await: Sendable {
-    /// The task's runs after its first, down to the run that made the request, and then the awaited run.
+    /// The runs of the task from the second run to the run that made the request, followed by the awaited run.
     let path: [AsyncRun]
     var other: AsyncRun { path[path.count - 1] }
   }
@@ -53,13 +54,13 @@ final class AsyncRun: Sendable {
   var resolution: Resolution? { state.withLock(\.resolution) }
   private var asker: AsyncRun? { state.withLock(\.asker) }
 
-  /// The run whose initializer the current task executes; nil in other tasks that the initializer has started.
+  /// The run whose initializer the current task executes; nil in a task that an initializer has started.
   static var ofThisTask: AsyncRun? {
     guard let run = CurrentThread.current.run(), run.state.withLock({ $0.task }) == .current else { return nil }
     return run
   }
 
-  /// Runs the initializer in the calling task, with the run's registry as the current one, and puts the value in a
+  /// Runs the initializer in the calling task, with the run's registry as the current registry, and puts the value in a
   /// cell.
   func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
     state.withLock { $0.task = .current }
@@ -81,11 +82,11 @@ final class AsyncRun: Sendable {
       (state.isOver, state.asker, state.resolution) = (true, nil, nil)
       return former
     }
-    // The resolution is released with no lock held, because its values may run any code when they go.
+    // The resolution is released with no lock held, because the deinitializers of its values may run any code.
     withExtendedLifetime(former) {}
   }
 
-  /// Runs `body` on the calling thread as part of a resolution, on behalf of a run.
+  /// Runs `body` on the calling thread as part of a resolution, on behalf of a run if there is one.
   static func continuing(
     _ resolution: Resolution, as run: AsyncRun?, _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -96,7 +97,7 @@ final class AsyncRun: Sendable {
     try thread.with(run?.registry, linksWeakly: run?.linksWeakly ?? thread.linksWeakly, run: run, body)
   }
 
-  /// Runs `body` as part of the run's resolution, or of none once the run is over.
+  /// Runs `body` as part of the run's resolution, or without that resolution if the run is over.
   func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     guard let resolution else { return try body() }
     try Self.continuing(resolution, as: self, body)
@@ -104,16 +105,16 @@ final class AsyncRun: Sendable {
 
   // MARK: Cycles
 
-  /// This run, the run that requested it, and so on, up to the first run that is over.
+  /// This run, the run that requested its value, and so on, ending before the first run that is over.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Returns the runs of ``lineage`` from the one after `other` down to this run; nil if `other` isn't one of them.
+  /// Returns the chain of requests from `other`, which isn't included, to this run, or nil if there is no such chain.
   private func path(from other: AsyncRun) -> [AsyncRun]? {
     let lineage = Array(lineage)
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  /// Returns the steps from the run that is making a request's value down to this run; nil if there is no such run.
+  /// Returns the steps from the run that is making the requested value to this run, or nil if no run is making it.
   func steps(
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
@@ -121,32 +122,31 @@ final class AsyncRun: Sendable {
       .flatMap { path(from: $0) }?.map(\.record.step)
   }
 
-  /// The runs that execute in this run's task: first the run for which the task was created, and last this run.
+  /// The runs that execute in this run's task, from the run that the task was created for to this run.
   ///
-  /// A run whose value isn't shared executes in the task of the run that requested it.
+  /// A run whose value isn't shared executes in the task of the run that requested the value.
   private var ofSameTask: [AsyncRun] {
     sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
   }
 
-  /// The process-wide lock that guards the record of which run awaits which.
+  /// The process-wide lock that is held while the lists of awaited runs are searched or changed.
   private static let awaiting = Lock(())
 
-  /// Awaits the end of this run with `wait`, on behalf of another run if there is one.
+  /// Awaits the end of this run by calling `wait`, on behalf of the run `asker` unless it is nil.
   ///
-  /// - Throws: `.cycle` if this run waits for `asker`, directly or through others. Without an asker, `.cycle` if the
-  ///   calling task was started by an initializer that is still running, of this run or of a run that this run waits
-  ///   for.
+  /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, `.cycle` if
+  ///   the calling task was started by an unfinished initializer of this run, or of a run that this run waits for.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // If the initializer awaits the task that it started, both wait forever.
+      // The initializer may await the calling task, which it has started. Both would then wait forever.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }
       return try await wait()
     }
-    // Other runs can only await the first run of the task, so the first run records what the task awaits.
+    // Other runs can only await the first run of the task, so the first run records the runs that the task awaits.
     let task = asker.ofSameTask
     if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
       throw InjectionError(.cycle, through: path.map(\.record.step))
@@ -157,12 +157,12 @@ final class AsyncRun: Sendable {
 
   /// Records that this run awaits `other`.
   ///
-  /// If that would close a cycle, records nothing and returns the cycle's runs after `other`.
+  /// If the wait would complete a cycle, the function records nothing and returns the cycle's runs after `other`.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]
     while let path = paths.popLast(), let last = path.last {
-      // A run also waits for the runs that its initializer began.
+      // A run also waits for the runs whose values its initializer has requested.
       if let rest = self.path(from: last) { return path.dropFirst() + rest }
       for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next.other)).inserted {
         paths.append(path + next.path)
@@ -180,7 +180,7 @@ final class AsyncRun: Sendable {
 }
 
 extension ValueCell {
-  /// Returns a cell with the value wrapped in an Optional, or in several nested ones.
+  /// Returns a cell with the value wrapped in one or more Optionals, or this cell if `type` isn't an Optional type.
   func wrapped(as type: any Any.Type) -> ValueCell {
     guard let optional = type as? any OptionalValue.Type else { return self }
     let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)

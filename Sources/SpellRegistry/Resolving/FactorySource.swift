@@ -1,13 +1,13 @@
 internal import Support
 
-/// The registration of an ``ArgumentFactory``, and the registry that the factory asks.
+/// The registration of an ``ArgumentFactory``, and the registries that provide the factory's dependencies.
 @usableFromInline struct FactorySource: Sendable {
   fileprivate let record: RegistrationRecord
-  /// The registry that provided the factory.
+  /// The link to the registry that provided the factory.
   fileprivate let link: RegistryLink
-  /// The registry that has the registration; nil if the factory keeps no values.
+  /// The registry that contains the registration; nil if the factory keeps no values.
   ///
-  /// This is the linked registry or a parent of it, so it exists as long as the linked registry does.
+  /// This is the linked registry or one of its parents, so it exists for as long as the linked registry.
   fileprivate let owner: RegistryReference?
   /// The name with which the factory was requested.
   fileprivate let requestedName: RequestedName?
@@ -21,20 +21,20 @@ internal import Support
     }
   }
 
-  /// Puts the value that is kept for the arguments in memory, makes it first if there is none, and calls the hooks.
+  /// Puts the value that is kept for the arguments, or else a new value, in memory, and calls the hooks.
   ///
   /// - Parameter arguments: The arguments; nil if nothing can be kept for them.
   func putKept(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     try call(in: memory, type) { asked, thread throws(InjectionError) in
-      // What is shared gets its dependencies from the registry that keeps it.
+      // A shared value gets its dependencies from the registry that keeps the value.
       let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
       guard let arguments else { return try run(in: memory, type, registry, linksWeakly: true, on: thread, make: make) }
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
-        // The result is always true: the value for one list of arguments is never withdrawn alone.
+        // The result is always true, because the value for one list of arguments is never withdrawn on its own.
         _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
           try run(in: memory, type, registry, linksWeakly: true, gate: gate, on: thread, make: make)
         }
@@ -42,7 +42,7 @@ internal import Support
     }
   }
 
-  /// Runs one call of the factory, as a new resolution or as part of the one in progress.
+  /// Runs one call of the factory, as part of the resolution in progress or as a new resolution.
   private func call(
     in memory: ValueMemory, _ type: any Any.Type,
     _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
@@ -64,7 +64,7 @@ internal import Support
     }
   }
 
-  /// Returns the table of values by arguments, which the registration or the resolution keeps as one value.
+  /// Returns the table of the factory's values by arguments, which the registration or the resolution keeps.
   private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)
     -> FactoryValues
   {
@@ -74,7 +74,7 @@ internal import Support
         let isThere = try kept.putValue(memory, in: registry, for: summary, on: thread) { _ in
           memory.put(FactoryValues())
         }
-        // A registration that was withdrawn keeps nothing.
+        // A withdrawn registration keeps nothing, so this call gets a table of its own.
         if !isThere { memory.put(FactoryValues()) }
       }
     }
@@ -88,7 +88,8 @@ internal import Support
 
   /// Runs the factory's closure in a frame, with no lock held.
   ///
-  /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
+  /// Never inlined: the frame doesn't retain its objects, so the caller has to keep the arguments alive until the call
+  /// returns.
   @inline(never) private func run(
     in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, linksWeakly: Bool, gate: UInt? = nil,
     on thread: CurrentThread, make: (Resolver) throws -> Void
@@ -98,7 +99,7 @@ internal import Support
     frame.registry = Borrowed(registry)
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
-    // A recursive call may have other arguments, so the recursion may end; only the stack limits it.
+    // A recursive call may have other arguments, so the recursion may end. Only the stack size limits the recursion.
     if isStackAddress(below: thread.fields.stackLimit) {
       throw thread.error(.stackExhausted, to: frame, at: step(type))
     }
@@ -128,9 +129,9 @@ internal import Support
 extension InitializerRegistry {
   /// Puts the factory of a registration in memory.
   ///
-  /// A factory makes nothing until it is called, so this needs no frame.
+  /// A factory makes no value until it is called, so this function needs no frame.
   ///
-  /// - Parameter linksWeakly: Whether the factory links to this registry weakly, because a registry may keep it.
+  /// - Parameter linksWeakly: Whether the factory holds this registry weakly, because a registry may keep the factory.
   @inline(never) func putFactory(
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, linksWeakly: Bool

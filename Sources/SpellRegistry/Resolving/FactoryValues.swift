@@ -1,14 +1,19 @@
 internal import Support
 
-/// The values that a factory keeps for different arguments; arguments without a value are removed over time.
+/// The values that a factory keeps for different arguments.
+///
+/// Arguments that no longer have a value are removed from time to time.
 final class FactoryValues: Sendable {
+  /// The value for one list of arguments.
+  ///
   /// `@unchecked Sendable`: the lock `state` of `FactoryValues` guards the counts, and a factory that keeps values
   /// requires `Sendable` arguments.
   private final class Variant: @unchecked Sendable {
     let arguments: AnyHashable
     let kept: KeptValue
-    /// The number of requests that use the variant now; `useCount` also counts those that have ended.
+    /// The number of requests that are using the variant.
     var userCount = 0
+    /// The number of requests that are using the variant or have used it.
     var useCount = 0
 
     init(_ arguments: AnyHashable, _ kept: KeptValue) {
@@ -17,11 +22,11 @@ final class FactoryValues: Sendable {
   }
 
   private struct State: Sendable {
-    /// The variants by the hash of their arguments.
+    /// The variants, by the hash value of their arguments.
     ///
     /// The arguments' `hash` and `==` may resolve values, so they run with no lock held.
     var variants: [Int: [Variant]] = [:]
-    /// The number of uses until all variants are searched for those without a value.
+    /// The number of uses until the next search of all variants for those without a value.
     var usesBeforeSearch = 16
 
     mutating func remove(_ variant: Variant, at hash: Int) {
@@ -36,7 +41,8 @@ final class FactoryValues: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: The arguments that the value is for.
-  ///   - make: Creates an empty kept value; called at each use, but the result is used only if there is none yet.
+  ///   - make: Creates an empty kept value. It is called at each use, but its result is used only if the arguments
+  ///     don't have a kept value yet.
   ///   - body: Uses the kept value, with no lock held.
   func with(
     _ arguments: AnyHashable, make: () -> KeptValue, _ body: (KeptValue) throws(InjectionError) -> Void
@@ -62,10 +68,10 @@ final class FactoryValues: Sendable {
     try body(variant.kept)
   }
 
-  /// Ends a use of a variant, and removes the unused variants with this hash that have no value.
+  /// Ends a use of a variant, and removes the unused variants with the given hash that have no value.
   ///
-  /// From time to time, this removes such variants of all hashes: after as many uses as there were hashes at the last
-  /// such removal, but at least 16.
+  /// From time to time, the function removes the unused variants without a value for all hashes. This happens after as
+  /// many uses as there were hashes at the previous removal, but after at least 16 uses.
   private func leave(_ variant: Variant, _ hash: Int) {
     let unused = state.withLock { state in
       variant.userCount -= 1

@@ -1,7 +1,7 @@
-/// One value that a thread is making.
+/// An entry in the ``FrameStack`` of a thread, usually for a value that the thread is making.
 ///
-/// Frames reveal cycles, the current registry, and whether a registry keeps new values. They count no references: the
-/// function that pushes a frame keeps the frame's objects alive until it pops the frame.
+/// The frames of a thread reveal cycles, the current registry, and whether a registry keeps new values. A frame doesn't
+/// retain its objects. The function that pushes the frame keeps the objects alive until it pops the frame.
 struct Frame: BitwiseCopyable {
   let type: any Any.Type
   /// The registration whose initializer runs; nil for a property's own expression and a frame that makes no value.
@@ -9,18 +9,20 @@ struct Frame: BitwiseCopyable {
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether objects made in this frame hold their registry weakly, because a registry may keep the value that they are
-  /// part of; nil until the task's context has been read for the first such object.
+  /// Whether objects made in this frame hold their registry weakly, because a registry may keep the frame's value.
+  ///
+  /// This is nil until the task's context is read for the first object.
   var linksWeakly: Bool?
-  /// The gates at which other threads wait for the value: the registration's and the property's.
+  /// The address of the `CreationGate` at which other threads wait for the value; nil if nothing keeps the value.
   var gate: UInt?
+  /// The address of the `CreationGate` of the property that requested the value, if a registration makes the value.
   var propertyGate: UInt?
-  /// The async run on whose behalf the requests in this frame are made.
+  /// The async run on whose behalf this frame makes requests; nil if there is none.
   var run: Borrowed<AsyncRun>?
 
   /// The origin of a request.
   ///
-  /// A request inside another one for the same registration is a cycle if both have the same origin.
+  /// A request for a registration is a cycle if an enclosing request for that registration has an equal origin.
   struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?

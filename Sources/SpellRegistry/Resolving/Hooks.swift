@@ -2,9 +2,10 @@ internal import Support
 internal import Synchronization
 
 extension InitializerRegistry {
-  /// Calls `postInject()` on every registered instance that has it, in the order of registration, with no lock held.
+  /// Calls `postInject()` on each registered ``PostInjectable`` instance, in the order of registration.
   ///
-  /// Only instances that are registered in this registry count. An object that is registered twice is called once.
+  /// The method holds no lock during the calls, and ignores instances that are registered in a parent. If an object is
+  /// registered twice, the method is called on it only once.
   public func postInjectInstances() {
     var called: Set<ObjectIdentifier> = []
     for record in registrations {
@@ -15,7 +16,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Calls the hooks of a registration and those of this registry, for a request without a property.
+  /// Calls the hooks of a registration, and then the hooks of this registry, for a request without a property.
   func callHooks(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
     CurrentThread.current.callingHooks {
       record.hooks.call(memory, record.service == point.service ? record.service.type : point.propertyType, at: point)
@@ -30,9 +31,9 @@ struct Hooks: ~Copyable, Sendable {
   private let isUsed = Atomic(false)
   private let hooks = Lock<[Hook]>([])
 
-  /// Whether there are any hooks; reading this takes no lock.
+  /// Whether there are any hooks, determined without a lock.
   ///
-  /// Relaxed: a thread that has synchronized with the thread that added a hook sees it, as with any other value.
+  /// Relaxed: a thread that has synchronized with the thread that added a hook sees the flag set.
   var areUsed: Bool { isUsed.load(ordering: .relaxed) }
 
   func add(_ hook: @escaping Hook) {
@@ -40,7 +41,9 @@ struct Hooks: ~Copyable, Sendable {
     isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Calls every hook, with no lock held; calls none inside another hook, because the calls might never end.
+  /// Calls every hook, with no lock held.
+  ///
+  /// Inside another hook, this function calls none, because hooks that cause each other's calls might never end.
   func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
     if !areUsed { return }
     let thread = CurrentThread.current

@@ -4,21 +4,23 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// One run makes a value that its scope shares, however many tasks await it. If the run fails, all these tasks get
-  /// the error, and the next request begins another run. A canceled task throws an error of code `.cancelled` at once;
-  /// the run continues for the other tasks, and is canceled if there are none. The initializer of a value that isn't
-  /// shared runs in the calling task, and has to notice the cancellation itself.
+  /// If the value's scope shares the value, a single run of the initializer makes it, however many tasks await it. If
+  /// the run fails, all these tasks get the error, and the next request starts another run. A canceled task immediately
+  /// throws an error of code `.cancelled`. The run continues for the other tasks, and is canceled if there are none. An
+  /// initializer whose value isn't shared runs in the calling task, and has to check for cancellation itself.
   ///
-  /// If a value with a synchronous initializer needs something that only the main actor can make, both are made on the
-  /// main actor. The initializer may run twice: first until it asks for the main-actor value, then again on the main
-  /// actor.
+  /// If a value with a synchronous initializer needs a value that only the main actor can make, both values are made on
+  /// the main actor. The synchronous initializer may run twice: first until it requests the main-actor value, and then
+  /// from its beginning on the main actor.
   ///
-  /// This begins a new resolution. Inside an initializer, use ``Resolver/resolveAsync(_:named:)-(Value.Type,_)``.
+  /// This method begins a new resolution. Inside an initializer, use
+  /// ``Resolver/resolveAsync(_:named:)-(Value.Type,_)`` instead.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
-  ///   - name: The name to ask with, as a property asks with its own name.
-  /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``, `.cancelled`, and `.cycle` if tasks await each other.
+  ///   - name: The name to use in the request, like the name of a property that requests a value.
+  /// - Throws: The errors of ``resolve(_:named:in:)-(Value.Type,_,_)``, `.cancelled`, and `.cycle` if tasks await each
+  ///   other.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
@@ -32,7 +34,9 @@ extension InitializerRegistry {
     try await resolveAsync(Service(Value.self, key: key), named: name, for: nil)
   }
 
-  /// - Parameter run: The run whose resolver asks; nil if the registry itself is asked.
+  /// Returns the value of a service, awaiting it if its initializer is async or runs on the main actor.
+  ///
+  /// - Parameter run: The run whose resolver makes the request; nil for a request to the registry itself.
   fileprivate func resolveAsync<Value: Sendable>(
     _ service: Service, named name: String?, for run: AsyncRun?
   ) async throws(InjectionError) -> Value {
@@ -72,7 +76,7 @@ extension InitializerRegistry {
       } catch {
         throw asyncError(error, thrownBy: Request(service, named: name).step(record))
       }
-      // The registration was withdrawn meanwhile, so look for another one.
+      // Without a cell, the registration was withdrawn after the search, so the loop searches again.
       guard let cell = made else { continue }
       if hooks.areUsed || record.hooks.areUsed {
         callHooks(cell.memory, of: record, at: Request(record.service, named: name).point)
@@ -85,10 +89,10 @@ extension InitializerRegistry {
     }
   }
 
-  // An async function is compiled in parts, one for each `await` in a loop. What the parts share is never inlined into
-  // them, or a client would have it several times (10 KB).
+  // The compiler splits an async function at each `await` in a loop. The functions below are never inlined, because a
+  // client would otherwise contain a copy of their code for each of these parts (10 KB).
 
-  /// Returns the registration with an async initializer that serves a request; nil if its winner isn't async.
+  /// Returns the registration that wins for a request, or nil if the registration's initializer isn't async.
   @inline(never) private func asyncMatch(
     _ service: Service, named name: String?, asker: AsyncRun?
   ) -> (match: Match, initializer: AsyncRun.Initializer)? {
@@ -120,7 +124,7 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns a value that the registration doesn't keep: the resolution's value, or a new one made in the calling task.
+  /// Returns a value that its registration doesn't keep, from the resolution or else made in the calling task.
   @inline(never) private func ownCell(
     of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: AsyncRun.Initializer
@@ -135,11 +139,10 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns the kept value, or else awaits the run in progress or a new run; returns nil if the registration was
-  /// withdrawn.
+  /// Returns the kept value, after awaiting a run that makes it if necessary, or nil if the registration was withdrawn.
   ///
-  /// A run has its own task, so that a canceled task doesn't cancel the run for the others that await it. The run is
-  /// part of the resolution of the request that began the run.
+  /// A run has its own task, so that the cancellation of one waiting task doesn't cancel the run for other tasks. The
+  /// run is part of the resolution of the request that started the run.
   @inline(never) private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer
@@ -173,9 +176,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Runs the initializer of a value that the registration keeps; returns the waiters to resume.
+  /// Runs the initializer of a value that the registration keeps, and returns the waiters to resume.
   ///
-  /// When this has returned, only the waiters and the registration have the value.
+  /// After the function has returned, only the waiters and the registration hold the value.
   private func makeKept(
     _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
   ) async -> [SharedRuns.Waiter] {
@@ -186,7 +189,7 @@ extension InitializerRegistry {
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }
-    // The request that began the run ends later and reports an error of the completions, unless it was canceled.
+    // The request that started the run ends later and reports errors of completions, unless the request was canceled.
     try? resolution.leave(as: run)
     return kept.end(run, with: outcome)
   }
@@ -195,8 +198,8 @@ extension InitializerRegistry {
 extension Resolver {
   /// Returns a dependency, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// The request is a part of the resolution of the initializer that has this resolver, so a cycle throws an error.
-  /// Everything else is as for the registry's `resolveAsync`.
+  /// The request belongs to the resolution of the initializer that received this resolver, so a cycle throws an error.
+  /// In all other respects, this method works like the registry's `resolveAsync`.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {

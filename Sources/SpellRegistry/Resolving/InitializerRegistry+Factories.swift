@@ -1,5 +1,5 @@
 extension InitializerRegistry {
-  /// Returns a value made from arguments: short for resolving an ``ArgumentFactory`` and calling it.
+  /// Resolves an ``ArgumentFactory``, calls it with the given arguments, and returns the value.
   ///
   /// ```swift
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
@@ -7,12 +7,13 @@ extension InitializerRegistry {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type the result is nil if nothing makes it from any arguments.
-  ///   - first: The first argument. The static types of all arguments have to be those of a registered factory.
+  ///   - type: The type of the value. For an Optional type, the result is nil if no factory makes such values from any
+  ///     arguments.
+  ///   - first: The first argument. The static types of all arguments have to match those of a registered factory.
   ///   - rest: The other arguments.
-  ///   - name: The name to ask with, as a property asks with its own name.
-  /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types; otherwise, the errors of a call
-  ///   of the factory.
+  ///   - name: The name to use in the request, like the name of a property that requests a value.
+  /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types. Otherwise, the error of the
+  ///   factory's call.
   @inlinable public func resolve<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
@@ -22,7 +23,7 @@ extension InitializerRegistry {
     return try optionalValue(type, arguments: first, repeat each rest, named: name)
   }
 
-  /// Returns the registered factory of a type, if there is one.
+  /// Returns the registered factory of a type, or nil if there is none.
   @inlinable func factory<Factory>(_ type: Factory.Type, named name: String?) throws(InjectionError) -> Factory? {
     try ValueMemory.optionalValue { memory throws(InjectionError) in
       try putFactory(of: type, in: memory, named: name)
@@ -74,7 +75,7 @@ extension InitializerRegistry {
 }
 
 extension Resolver {
-  /// Returns a dependency that is made from arguments, as the registry's `resolve` does.
+  /// Returns a dependency that a registered factory makes from the given arguments.
   public func resolve<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-// Every request takes this path, unless it awaits an async initializer. The value is put in memory whose type is known
-// only at the two ends: in the generic functions of this file, and in the closure that makes the value.
+// Every request takes the following path, unless it awaits an async initializer. The functions pass on untyped memory
+// for the value. Only the generic functions of this file and the closure that makes the value know the value's type.
 //
 //   resolve          a request from a caller: put the value in memory, call the hooks, and end the resolution
 //   putValue         find the registration that wins, and put its value in memory
 //   putScopedValue   put the value that the registration's scope keeps, or a new one, in memory
 //   make             run the initializer inside a frame
 //
-// The first read of a property calls `putValue` directly, because it stores the value before it calls the hooks.
+// The first read of a property calls `putValue` directly, because a property stores its value before its hooks run.
 
 extension InitializerRegistry {
-  /// Returns the value of the most specific registration, made or kept as its scope says.
+  /// Returns the value of the most specific registration, which makes or keeps the value according to its scope.
   ///
   /// - Parameters:
   ///   - type: The type of the value. For an Optional type for which nothing is registered, the result is nil.
-  ///   - name: The name to ask with, as a property asks with its own name.
-  ///   - container: The object that the value is for, so that registrations for its class count.
+  ///   - name: The name to use in the request, like the name of a property that requests a value.
+  ///   - container: The object that the value is for, so that registrations for the object's class count.
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`,
   ///   with the path from this type to the type at fault.
   @inlinable public func resolve<Value>(
@@ -31,10 +31,10 @@ extension InitializerRegistry {
   /// initializer.
   ///
   /// - Parameters:
-  ///   - key: The declared key to ask for.
-  ///   - name: The name to ask with, as a property asks with its own name.
-  ///   - container: The object that the value is for, so that registrations for its class count.
-  /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``, but not `.notRegistered` for the key itself.
+  ///   - key: The declared key whose value is requested.
+  ///   - name: The name to use in the request, like the name of a property that requests a value.
+  ///   - container: The object that the value is for, so that registrations for the object's class count.
+  /// - Throws: The errors of ``resolve(_:named:in:)-(Value.Type,_,_)``, except `.notRegistered` for the key itself.
   @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
@@ -64,10 +64,10 @@ extension InitializerRegistry {
 
   /// Returns one value from each registration of a type, in the order of registration.
   ///
-  /// This leaves out registrations for a class of containers, and those that a registration with the same key in a
-  /// nearer registry overrides. If there are no others, the result is empty.
+  /// The result leaves out registrations for a class of containers. It also leaves out a parent's registration if a
+  /// registration for exactly the same requests in a nearer registry overrides it. The result may be empty.
   ///
-  /// - Throws: The error of the first initializer that fails, as ``resolve(_:named:in:)-(Value.Type,_,_)`` throws it.
+  /// - Throws: The error that ``resolve(_:named:in:)-(Value.Type,_,_)`` throws for the first initializer that fails.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let service = Service(Value.self)
     var values: [Value] = []
@@ -83,7 +83,7 @@ extension InitializerRegistry {
     return values
   }
 
-  /// The registrations of this registry and its parents without overridden ones, in the order of registration.
+  /// The registrations of this registry and its parents, in the order of registration, without overridden ones.
   package var reachable: [Match] {
     var keys: Set<RegistrationRecord.Key> = []
     return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
@@ -91,20 +91,20 @@ extension InitializerRegistry {
       .sorted { $0.record.age < $1.record.age }
   }
 
-  /// Runs `body` as one resolution, so that all values resolved in it share the values of scope `.graph`.
+  /// Runs `body` as one resolution, so that all values that `body` resolves share the values of scope `.graph`.
   package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
-      // The frame makes the requests in `body` parts of the resolution, and leaves the current registry as it is.
+      // The frame makes the requests in `body` parts of the resolution, and keeps the current registry current.
       try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
       return false
     }
   }
 
-  /// Puts the value for a request in memory and calls the hooks; an Optional that nothing serves becomes nil.
+  /// Puts the value for a request in memory and calls the hooks, or puts nil in memory for an Optional without a value.
   ///
-  /// - Parameter match: The registration to use; nil to search for the winner.
-  /// - Returns: Whether there is a value; false only if the registration to use was withdrawn meanwhile.
+  /// - Parameter match: The registration to use; nil to search for the registration that wins.
+  /// - Returns: Whether there is a value; false only if `match` was withdrawn after the caller found it.
   @discardableResult func resolve(
     _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
@@ -127,18 +127,18 @@ extension InitializerRegistry {
 
   /// The result of putting a value in memory.
   enum PutResult {
-    /// A value was put in memory; with its registration if hooks have to be called.
+    /// A value was put in memory, and its registration is included if the caller has to call hooks.
     case value(callingHooksOf: RegistrationRecord?)
-    /// Nothing serves the request; with the Optional type, as in a ``Finding``.
+    /// No registration serves the request, whose type is included if it is an Optional and may therefore be nil.
     case nothing(Finding.OptionalType? = nil)
   }
 
   /// Puts the value for a request in memory, if anything serves the request.
   ///
   /// - Parameters:
-  ///   - propertyGate: The gate of the property that asks.
-  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the object that
-  ///     asks.
+  ///   - propertyGate: The address of the requesting property's `CreationGate`; nil if no property makes the request.
+  ///   - linksWeakly: Whether new objects hold their registry weakly, because a registry may keep the object that makes
+  ///     the request.
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
@@ -153,7 +153,7 @@ extension InitializerRegistry {
         let result = try putScopedValue(
           memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
         if case .value = result { return result }
-      // The registration was withdrawn meanwhile, so look for another one.
+      // Without a value, the registration was withdrawn after the search, so the loop searches again.
       case .nothing(let optional):
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
         return .nothing(optional)
@@ -163,7 +163,7 @@ extension InitializerRegistry {
 
   /// Puts the value of a registration in memory: the value that its scope keeps, or a new value from its initializer.
   ///
-  /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller had found it.
+  /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil,
@@ -186,7 +186,7 @@ extension InitializerRegistry {
           memory, of: kept, record, request, propertyGate: propertyGate, on: thread)
         if !isPut { return .nothing() }
       case .factory:
-        // The registration's hooks get what the factory makes.
+        // The registration's hooks get the values that the factory makes, rather than the factory itself.
         putFactory(in: memory, request, record, of: owner, linksWeakly: linksWeakly || thread.linksWeakly)
         return .value(callingHooksOf: nil)
       }
@@ -194,13 +194,13 @@ extension InitializerRegistry {
     return hooks.areUsed || record.hooks.areUsed ? .value(callingHooksOf: record) : .value(callingHooksOf: nil)
   }
 
-  /// Puts the value that a registration keeps in memory; returns false if the registration was withdrawn.
+  /// Puts the value that a registration keeps in memory, or returns false if the registration was withdrawn.
   private func putValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     propertyGate: UInt?, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if record.isAsync {
-      // An async run fills the cell, so this thread doesn't begin the gate. It throws the error that says what to
+      // Only an async run may make the value. If there is no value yet, `make` throws the error that says which call to
       // await.
       switch kept.copyIfReady(to: memory) {
       case .copied: return true
@@ -226,9 +226,10 @@ extension InitializerRegistry {
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
-  /// Puts the value of a registration of another type in memory: an instance that has the requested type as a
-  /// supertype, or a value that is then wrapped in the requested Optional; returns false if the registration was
-  /// withdrawn.
+  /// Puts the value of a registration of another type in memory, or returns false if the registration was withdrawn.
+  ///
+  /// The value is an instance that has the requested type as a supertype, or is first wrapped in the requested Optional
+  /// type.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread
@@ -247,13 +248,14 @@ extension InitializerRegistry {
     trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)). \(reportThis)")
   }
 
-  /// Runs a registration's initializer, with this registry as the current one and no lock held.
+  /// Runs a registration's initializer, with this registry as the current registry and no lock held.
+  ///
+  /// Never inlined: the frame doesn't retain its objects, so the caller has to keep the arguments alive until the call
+  /// returns.
   ///
   /// - Parameters:
-  ///   - gate: The gate at which other threads wait for the value that the registration keeps.
-  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the value.
-  ///
-  /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
+  ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps.
+  ///   - linksWeakly: Whether new objects hold their registry weakly, because a registry may keep the value.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
     propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread

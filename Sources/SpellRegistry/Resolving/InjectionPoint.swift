@@ -1,25 +1,25 @@
-/// The destination of a value: the property that asks for it, and the object that holds the property.
+/// The destination of a value: the property that requests the value, and the object that holds the property.
 ///
-/// Every initializer that takes a ``Resolver``, and every hook, gets a point. The point is valid, and keeps its
-/// container alive, while that code runs. Main-actor initializers and hooks, and completions, get a point without a
-/// container.
+/// Every initializer that takes a ``Resolver``, and every hook, gets an injection point. The injection point is valid,
+/// and keeps its container alive, while the initializer or hook runs. Main-actor initializers and hooks, and
+/// completions, get an injection point without a container.
 public struct InjectionPoint {
   /// The service that is requested: a type, or a declared key for a value of the type.
   package let service: Service
   /// The object that holds the property or was passed to `resolve`; nil for structs, locals and plain constants.
   public private(set) var container: AnyObject?
-  /// The storage of the property that asks; nil if none does.
+  /// The storage of the requesting property; nil if no property makes the request.
   private let cell: PropertyCell?
-  /// The name that `resolve` or the property's declaration gives.
+  /// The name that `resolve` or the property's declaration specifies; nil for the property's own name.
   private let requestedName: RequestedName?
-  /// The parts that few points have, stored separately to keep other points small.
+  /// The details that few injection points have, stored separately to keep all others small.
   private var details: Details?
 
   private final class Details {
     let identity: PropertyIdentity?
-    /// The property's own name, if reflection has already looked for it.
+    /// The property's own name, or a wrapped nil if reflection finds no name; nil if reflection hasn't searched yet.
     let name: String??
-    /// The container's class, for a point without a container.
+    /// The class of the container, for an injection point without a container object.
     let containerType: (any AnyObject.Type)?
 
     init(identity: PropertyIdentity?, name: String??, containerType: (any AnyObject.Type)?) {
@@ -34,13 +34,13 @@ public struct InjectionPoint {
     (self.service, self.container, self.cell, self.requestedName) = (service, container, cell, requestedName)
   }
 
-  /// Creates the point of a property that an enclosing instance holds.
+  /// Creates the injection point of a property that an enclosing instance holds.
   ///
   /// - Parameters:
   ///   - propertyType: The property's declared type.
-  ///   - container: The object that holds the property; nil if none does.
-  ///   - identity: The identity of the property's storage, by which reflection finds the property's name.
-  ///   - name: The name to ask with instead of the property's own, as in `@Injected("backup")`.
+  ///   - container: The object that holds the property; nil if no object does.
+  ///   - identity: The identity of the property's storage, with which reflection finds the property's name.
+  ///   - name: The name to use in the request instead of the property's own name, as in `@Injected("backup")`.
   public init(
     _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
     named name: String? = nil
@@ -57,14 +57,14 @@ public struct InjectionPoint {
   /// The dynamic class of the container.
   public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } ?? details?.containerType }
 
-  /// The name in the request: the property's own, unless its declaration or `resolve` specifies another.
+  /// The name in the request, which is the property's own name unless its declaration or `resolve` specifies another.
   ///
-  /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is in a
-  /// table. The name is nil for structs, locals and plain constants, and in a program built without reflection
+  /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is read
+  /// from a table. The name is nil for structs, locals and plain constants, and in a program built without reflection
   /// metadata.
   public var propertyName: String? { requestedName?.name ?? ownName }
 
-  /// The property's own name, even if the request has another; without a property, the name that the request has.
+  /// The property's own name, even if the request uses another name, or the request's name if there is no property.
   package var declaredName: String? { identity == nil || containerType == nil ? requestedName?.name : ownName }
 
   private var ownName: String? {
@@ -73,21 +73,21 @@ public struct InjectionPoint {
     return WrappedProperties.name(of: identity, propertyType, storedIn: cell, in: container)
   }
 
-  /// Returns a copy that keeps the property's name, which can't be found once the property has other storage.
+  /// Returns a copy that contains the property's name, for use after the property's storage may have been replaced.
   func withKnownName() -> InjectionPoint {
     var point = self
     point.details = Details(identity: details?.identity, name: .some(ownName), containerType: containerType)
     return point
   }
 
-  /// Returns a copy without the container, for code that may have another isolation than the container.
+  /// Returns a copy without the container, for code that may not run in the container's isolation.
   func withoutContainer() -> InjectionPoint {
     var point = withKnownName()
     point.container = nil
     return point
   }
 
-  /// Returns the point as a step of an error's path.
+  /// Returns the injection point as a step of an error's path.
   package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
     var step = InjectionStep(record?.service ?? service, registration: record?.place)
     step.name = requestedName?.name

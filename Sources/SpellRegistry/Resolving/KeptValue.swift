@@ -3,27 +3,29 @@ internal import Synchronization
 
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
 ///
-/// Each value has a cell, which is written once. After a value is dropped, the next request gets a new cell. Callers
-/// that asked earlier share the cell that they found, so each cell's value is made once.
+/// Each value has a `ValueCell`, which is written once. After a value is dropped, the next request gets a new cell.
+/// Earlier callers share the cell that they found, so the value of each cell is made only once.
 final class KeptValue: Sendable {
   private struct State: Sendable {
-    /// The cell of the value, or of a value that is being made.
+    /// The cell of the value, which may still be missing or in the process of being made; nil if there is no cell.
     var cell: ValueCell?
-    /// The object of a weak value; not an Optional, because a read would copy the reference to unwrap it.
+    /// A reference to the object of a weak value.
+    ///
+    /// The type isn't Optional, because unwrapping would copy the reference at each read.
     var weak = WeakReference(nil)
     var deadline: Duration?
     var isRetired = false
-    /// The async runs that make the cell's value, or the value of a cell that was dropped.
+    /// The async runs that make the value of `cell`, or of a former cell that was dropped.
     var runs = SharedRuns()
 
-    /// Whether the registration was withdrawn, and no value is being made for the requests that came before.
+    /// Whether the registration was withdrawn, and no value is being made for earlier requests.
     var isWithdrawn: Bool {
       guard isRetired, let cell else { return isRetired }
       return cell.gate.current == CreationGate.vacant && !runs.areMaking(cell)
     }
   }
 
-  /// The service of the value's registration, by which the table finds the registration.
+  /// The service of the value's registration, with which the registry's table finds the registration.
   let service: Service
   private let scope: ScopeLifetime
   /// Whether the value is weak and the service is a class, so that the object needs no cast.
@@ -37,12 +39,12 @@ final class KeptValue: Sendable {
     expiry = age.map { ($0, clock) }
   }
 
-  /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
+  /// Puts the kept value in memory, or a new value from `make` if the registration keeps none yet.
   ///
-  /// If `make` throws, each waiting thread tries again.
+  /// One call of `make` serves all callers that find the same cell. If `make` throws, each waiting thread tries again.
   ///
-  /// - Parameter registry: The registry that has the registration.
-  /// - Returns: Whether there is a value; false if the registration was withdrawn after the caller had found it.
+  /// - Parameter registry: The registry that contains the registration.
+  /// - Returns: Whether there is a value; false only if the registration was withdrawn after the caller found it.
   func putValue(
     _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
@@ -91,12 +93,13 @@ final class KeptValue: Sendable {
   /// Whether there is no value, and no value is being made.
   var isVacant: Bool { current.object == nil && current.gate == CreationGate.vacant }
 
-  /// Whether there is a value; for a weak value, whether its object still exists.
+  /// Whether the value exists, which is true of a weak value only as long as its object exists.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, for the caller to release with no lock held, and the state of the current gate.
+  /// The object of a weak value, and the state of the current cell's `CreationGate`.
   ///
-  /// Once the value has expired, there is no object and the gate is vacant.
+  /// The caller releases the object with no lock held. If the value has expired, the object is nil and the state is
+  /// vacant.
   private var current: (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
     let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
@@ -109,9 +112,9 @@ final class KeptValue: Sendable {
   enum FoundCell {
     /// There is a value, and it was copied.
     case copied
-    /// The cell to read or to fill.
+    /// The current cell, whose value the caller has to copy or to make.
     case cell(ValueCell)
-    /// The registration was withdrawn, so the caller has to find another one.
+    /// The registration was withdrawn, so the caller has to find another registration.
     case withdrawn
   }
 
@@ -142,7 +145,7 @@ final class KeptValue: Sendable {
     return cell.map { .cell($0) } ?? .withdrawn
   }
 
-  /// Keeps a cell's value as the scope says, if the cell is still the current one.
+  /// Keeps a cell's value in the way of the scope, unless the cell was dropped or replaced.
   func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
     let value = cell.memory.any(service.type)
     // A scope never keeps nil.
@@ -154,7 +157,7 @@ final class KeptValue: Sendable {
     change { state in
       guard state.cell === cell else { return nil }
       if state.isRetired {
-        // The requests that came before the withdrawal already have the cell.
+        // Requests from before the withdrawal already have the cell, and later requests mustn't find its value.
         forget(&state)
         return nil
       }
@@ -167,9 +170,11 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Drops the value; if it is being made, only the callers that have already asked get it.
+  /// Drops the value, so that the next request makes a new value.
   ///
-  /// - Parameter registry: The registry that has the registration; nil if it is gone.
+  /// If the value is being made, only the callers that have already requested it get it.
+  ///
+  /// - Parameter registry: The registry that contains the registration; nil if the registry no longer exists.
   func reset(in registry: InitializerRegistry?) {
     change { state in
       forget(&state)
@@ -177,10 +182,11 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Drops the value permanently; callers that have already found this registration still get a value being made.
+  /// Drops the value permanently, after the registration was withdrawn.
   ///
-  /// - Precondition: The registration has been removed from its table; otherwise, a request could still find the value
-  ///   there.
+  /// If a value is being made, the callers that have already found the registration still get the value.
+  ///
+  /// - Precondition: The registration has been removed from its registry's table, in which requests find the value.
   func retire() {
     change { state in
       state.isRetired = true
@@ -194,8 +200,9 @@ final class KeptValue: Sendable {
     (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
   }
 
-  /// Sets the cell in the registration's table entry, or clears it for nil, if the entry is still in the table; returns
-  /// the former cell.
+  /// Sets or, for nil, clears the cell in the registration's table entry, and returns the former cell.
+  ///
+  /// The function does nothing if the table no longer has the entry.
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
     registry?.table.withLock { $0.publish(cell, of: self) }
   }
@@ -206,11 +213,11 @@ final class KeptValue: Sendable {
   enum Admission {
     case ready(ValueCell)
     case awaiting(SharedRuns.Ticket)
-    /// The registration was withdrawn, so the caller has to find another one.
+    /// The registration was withdrawn, so the caller has to find another registration.
     case withdrawn
   }
 
-  /// Returns the value if there is one, or else lets the request join the run in progress or a new one.
+  /// Returns the value if there is one, or else adds the request to the run in progress or to a new run.
   func admit(orCreate create: () -> AsyncRun) -> Admission {
     while true {
       let copy = ValueCell(service.type)
@@ -225,22 +232,22 @@ final class KeptValue: Sendable {
       let admission = state.withLock { state -> Admission? in
         if cell.gate.isReady { return .ready(cell) }
         if state.isWithdrawn { return .withdrawn }
-        // Another cell has replaced the found one, so look again.
+        // If another cell has replaced the found cell, the loop searches again.
         return state.cell === cell ? .awaiting(state.runs.join(cell, orCreate: create)) : nil
       }
       if let admission { return admission }
     }
   }
 
-  /// The cell for the value of a run, which the registration doesn't keep if no request awaits the run any longer.
+  /// Returns the cell for a run's value, or a cell that isn't kept if no request awaits the run any longer.
   func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(service.type) }
 
-  /// Notes the task of a run that has begun, and cancels it if no request awaits the run any longer.
+  /// Records the task of a run that has started, or cancels the task if no request awaits the run any longer.
   func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
     if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
   }
 
-  /// Returns the outcome of the run that the request has joined, once there is one; nil if the task is canceled.
+  /// Waits for the run that the request has joined, and returns its outcome, or nil if the calling task is canceled.
   func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -252,12 +259,12 @@ final class KeptValue: Sendable {
     return state.withLock { $0.runs.take(ticket) }
   }
 
-  /// Ends a request's interest in a run, and cancels the run if no other request awaits it.
+  /// Removes a request from a run, and cancels the run if no other request awaits it.
   func leave(_ ticket: SharedRuns.Ticket) {
     var leaving = SharedRuns.Leaving()
     change { state in
       leaving = state.runs.leave(ticket)
-      // The next request needs another cell, because the run may still be using this one.
+      // The next request needs a new cell, because the canceled run may still be writing to the abandoned cell.
       if let cell = leaving.abandoned, state.cell === cell, !cell.gate.isReady { state.cell = nil }
       return nil
     }
@@ -270,7 +277,7 @@ final class KeptValue: Sendable {
     state.withLock { $0.runs.end(run, with: outcome) }
   }
 
-  /// Changes the state; the former values, and the cell that `body` returns, are released with no lock held.
+  /// Changes the state, and releases the replaced values and the cell that `body` returns with no lock held.
   private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state

@@ -1,6 +1,6 @@
 internal import Support
 
-/// The registration that wins for a request, and the registry that has it.
+/// The registration that wins for a request, and the registry that contains this registration.
 package struct Match {
   package let record: RegistrationRecord
   package let owner: InitializerRegistry
@@ -8,12 +8,13 @@ package struct Match {
 
 extension InitializerRegistry {
   enum Finding: ~Copyable {
-    /// The winner's kept value was copied.
+    /// The kept value of the winning registration was copied.
     case copied
-    /// The winner, and its registry: the asked registry or one of its parents. The registry is borrowed, because the
-    /// caller holds the asked registry, which holds its parents.
+    /// The winning registration, and its registry, which is the requested registry or one of its parents.
+    ///
+    /// The registry isn't retained, because the caller holds the requested registry, which holds its parents.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
-    /// Nothing serves the request; with its type if that is an Optional, which may be nil.
+    /// No registration serves the request, whose type is included if it is an Optional and may therefore be nil.
     case nothing(OptionalType? = nil)
 
     typealias OptionalType = any OptionalValue.Type
@@ -26,13 +27,13 @@ extension InitializerRegistry {
     }
   }
 
-  /// The registrations that a search leaves out, and the memory to which it may copy a kept value.
+  /// The options of a search for the registration that wins.
   struct Search {
     /// Whether to find only registrations that are for the container's class or one of its superclasses.
     let onlyForContainer: Bool
-    /// The memory to which to copy the winner's kept value, unless hooks have to be called for it.
+    /// The memory that receives the winning registration's kept value, unless hooks have to be called for the value.
     var copying: ValueMemory?
-    /// Whether the last registry of the search has the default of the requested key.
+    /// Whether the default of the requested key counts if the search reaches a registry without a parent.
     fileprivate var endsAtDefault = false
 
     init(onlyForContainer: Bool = false, copying: ValueMemory? = nil) {
@@ -40,7 +41,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Finds the registration that wins in this registry or, without one, in a parent; as a last resort, a key's default.
+  /// Finds the registration that wins in this registry or else in a parent, or else the default of a declared key.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
@@ -51,7 +52,7 @@ extension InitializerRegistry {
     return foundWrapped.isNothing ? .nothing(optional) : foundWrapped
   }
 
-  /// Finds the registration that wins for a declared key, or its default.
+  /// Finds the registration that wins for a declared key, or else the key's default.
   @inline(never) private func find(
     _ request: borrowing Request, _ service: Service, of key: InjectionKeys, _ search: Search
   ) -> Finding {
@@ -70,7 +71,7 @@ extension InitializerRegistry {
 
   /// Finds the registration that wins for exactly this service, in this registry or a parent.
   ///
-  /// - Parameter end: The parent that ends the search and isn't searched; nil to search all parents.
+  /// - Parameter end: The parent before which the search ends; nil to search all parents.
   private func findExactly(
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
@@ -94,8 +95,8 @@ extension InitializerRegistry {
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
-    // For a request for an Optional, a registration of the wrapped type wins if its registry is nearer to the one
-    // asked.
+    // For an Optional, a registration of the wrapped type wins over `record` if its registry is nearer to the requested
+    // registry.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
       case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
     {
@@ -104,7 +105,7 @@ extension InitializerRegistry {
     return .match(record, Borrowed(self))
   }
 
-  /// Finds the registration that wins for the type that an Optional wraps, through any number of Optionals.
+  /// Finds the registration that wins for the type that an Optional wraps, unwrapping any number of nested Optionals.
   private func findWrapped(
     _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: InitializerRegistry? = nil
   ) -> Finding {
@@ -118,7 +119,7 @@ extension InitializerRegistry {
   @inline(never) private func winner(
     _ request: borrowing Request, _ service: Service, _ search: Search
   ) -> RegistrationRecord? {
-    // A property's own name is looked for only if a registration asks for names.
+    // Reflection looks for the property's own name only if a registration is limited to certain names.
     let name =
       request.requestedName?.name ?? (table.withLock { $0.asksForName(of: service.id) } ? request.name : nil)
     return winner(for: service, named: name, in: request.containerType, search)
@@ -133,7 +134,8 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
       if let best, !rank.wins(over: best.rank) { return }
-      // The type that an Optional wraps is looked up later, and then a registration for exactly that type wins.
+      // An instance that fits an Optional's wrapped type isn't chosen yet. A later search looks for the wrapped type,
+      // and prefers a registration of exactly that type.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
     }
@@ -142,8 +144,8 @@ extension InitializerRegistry {
 
   /// Finds the default registration of a key, or makes it at the key's first use.
   ///
-  /// The registration is in the outermost registry that is reached from this one through parents of the same context.
-  /// All registries in between share its kept value.
+  /// The default is in the outermost registry that this registry reaches through parents with its own context. All
+  /// registries on this path share the value that the default keeps.
   @inline(never) private func findDefault(of key: InjectionKeys) -> Finding {
     var owner = self
     while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
@@ -152,7 +154,7 @@ extension InitializerRegistry {
     return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
   }
 
-  /// Whether this registry has the default registrations of keys: it has no parent, or a parent with another context.
+  /// Whether this registry contains the default registrations of keys, because its parent, if any, has another context.
   private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
 
   /// Reports that a key's live initializer runs in a test, once for each default registration.
@@ -177,28 +179,28 @@ extension InitializerRegistry {
 
   // MARK: For diagnosis
 
-  /// The types and places of the registrations in this registry and the parents, without overridden ones.
+  /// The types and source locations of the registrations in this registry and its parents, without overridden ones.
   package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
     reachable.map { ($0.record.service.type, $0.record.place) }
   }
 
-  /// Returns the registration that serves a request, and its registry.
+  /// Returns the registration that serves a request for a service, and the registry that contains the registration.
   package func provider(
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether this registry or a parent has a registration for a type that applies to any container.
+  /// Returns whether this registry or a parent has a registration that serves any container with values of a type.
   ///
-  /// This makes no value. For an Optional type, a registration of the wrapped type counts, too.
+  /// The method makes no value. For an Optional type, a registration of the wrapped type also counts.
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - name: The name to ask with, as a property asks with its own name.
+  ///   - name: The name to use in the request, like the name of a property that requests a value.
   public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
     isRegistered(Request(type, named: name.map { RequestedName($0) }))
   }
 
-  /// Returns whether this registry or a parent has a registration for a declared key that applies to any container.
+  /// Returns whether this registry or a parent has a registration that serves any container's requests for a key.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {

@@ -1,4 +1,4 @@
-/// The link from a property or a factory to the registry that it asks.
+/// A reference from a property or a factory to the registry that provides its values.
 enum RegistryLink {
   case shared
   /// A registry that the property or factory keeps alive.
@@ -13,6 +13,8 @@ enum RegistryLink {
     return thread.linksWeakly(in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
+  /// Returns a link to a registry, which keeps the registry alive unless `isWeak` is true.
+  ///
   /// - Parameter isWeak: Whether the link has to be weak, because a registry may keep the property's object or the
   ///   factory.
   static func of(_ registry: InitializerRegistry, weakly isWeak: Bool) -> RegistryLink {
@@ -20,9 +22,10 @@ enum RegistryLink {
     return isWeak ? .reference(registry.weakReference) : .registry(registry)
   }
 
-  /// The registry, and whether it is held weakly; nil if it is gone.
+  /// The registry, and whether the link holds it weakly; nil if the registry no longer exists.
   ///
-  /// If the link is weak, the links of new objects that are made for the property or factory have to be weak, too.
+  /// If the link is weak, all new objects that are made for the property or factory must also hold their registry
+  /// weakly.
   var target: (registry: InitializerRegistry, isWeak: Bool)? {
     switch self {
     case .shared: (.shared, false)
@@ -33,7 +36,7 @@ enum RegistryLink {
 
   var registry: InitializerRegistry? { target?.registry }
 
-  /// The registry's reporter, if a test has one; it outlives the registry.
+  /// The registry's reporter, if there is one, which outlives the registry.
   var reporter: RegistryReporter? {
     switch self {
     case .shared: nil
@@ -50,6 +53,6 @@ enum RegistryLink {
     """
   }
 
-  /// Whether the registry is held weakly, even if it is gone.
+  /// Whether the link holds the registry weakly, even if the registry no longer exists.
   var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
 }

@@ -1,14 +1,14 @@
 internal import Support
 
-/// A strong or weak reference from objects to the registry in which they were made.
+/// A strong or weak reference to a registry, shared by objects that were made while the registry was current.
 final class RegistryReference: Sendable {
   private struct State: Sendable {
     var strong: InitializerRegistry?
-    /// The weak reference, which is made only when it is needed.
+    /// The weak reference, which is created only when it is needed.
     var weak: WeakReference?
   }
   private let state: Lock<State>
-  /// The reporter of the registry; this reference keeps it after the registry is gone.
+  /// The registry's reporter, which this reference keeps even after the registry no longer exists.
   let reporter: RegistryReporter?
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
@@ -16,7 +16,7 @@ final class RegistryReference: Sendable {
     state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
   }
 
-  /// The registry, and whether it is held weakly; nil if it is gone.
+  /// The registry, and whether this reference holds it weakly; nil if the registry no longer exists.
   var target: (registry: InitializerRegistry, isWeak: Bool)? {
     state.withLock { state in
       if let strong = state.strong { return (strong, false) }

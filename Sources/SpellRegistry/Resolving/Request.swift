@@ -1,15 +1,17 @@
-/// A request for a value, which is never copied; user code gets its ``point`` instead.
+/// A request for a value, which is never copied and never passed to user code.
 ///
-/// Its references to key, container and property aren't counted: the function that makes a request holds them.
+/// User code gets the request's ``point`` instead. A request doesn't retain its key, container and property. The
+/// function that makes the request keeps them alive.
 @usableFromInline package struct Request: ~Copyable {
   let type: any Any.Type
   private let key: Borrowed<InjectionKeys>?
   private let owner: Borrowed<AnyObject>?
-  /// The storage of the property that asks, nil if none does; `property` is the address of its gate.
+  /// The storage of the requesting property; nil if no property makes the request.
   private let cell: Borrowed<PropertyCell>?
+  /// The identity of the requesting property, which is the address of its `CreationGate`.
   let property: UInt?
   let requestedName: RequestedName?
-  /// The container's class, for a request without a container.
+  /// The class of the container, for a request without a container object.
   private let knownContainerType: (any AnyObject.Type)?
 
   init(
@@ -25,16 +27,16 @@
     (self.requestedName, knownContainerType) = (requestedName, containerType)
   }
 
-  /// Creates a request for a service, on behalf of any object of a class.
+  /// Creates a request for a service, on behalf of an unspecified object of a class if there is one.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
     self.init(service.type, service.key, named: name.map { RequestedName($0) }, inClass: containerType)
   }
 
-  /// The identity of the key or, without one, of the type, by which a registry finds the service.
+  /// The identity of the key or, without a key, of the type, with which a registry finds the service.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
   var container: AnyObject? { owner?.object }
-  /// The origin of the request, by which a frame detects cycles.
+  /// The origin of the request, which is compared with the origins of other requests to detect a cycle.
   var asker: Frame.Asker {
     Frame.Asker(container: owner?.id, property: property, name: requestedName.map { Borrowed($0) })
   }
@@ -48,9 +50,9 @@
   }
 }
 
-/// The name that `resolve` or a property's declaration uses instead of the property's own.
+/// The name that `resolve` or a property's declaration uses instead of the property's own name.
 ///
-/// The name is in an object, so that the many requests without a name stay small.
+/// The name is in a separate object, so that the many requests without a name stay small.
 final class RequestedName: Sendable {
   let name: String
 

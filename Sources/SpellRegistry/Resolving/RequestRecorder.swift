@@ -1,13 +1,16 @@
 internal import Synchronization
 
-/// A recorder of the requests that initializers make, which passes each to a closure.
+/// A recorder that passes each request of an initializer, and the registration that serves the request, to a closure.
 package final class RequestRecorder: Sendable {
   /// A registration, and the registry that provides its initializer's dependencies.
   package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)
 
   private let receive: @Sendable (_ asker: Provider?, _ service: Service, _ provider: Provider?) -> Void
 
-  /// - Parameter receive: Called with the provider that asks (if one does), the service, and its provider (if any).
+  /// Creates a recorder that passes requests to a closure.
+  ///
+  /// - Parameter receive: Called with the provider whose initializer makes the request (if any), the requested service,
+  ///   and the provider that serves the request (if any).
   package init(_ receive: @escaping @Sendable (Provider?, Service, Provider?) -> Void) {
     self.receive = receive
     Self.count.add(1, ordering: .relaxed)

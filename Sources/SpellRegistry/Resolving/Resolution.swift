@@ -1,17 +1,17 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one outermost request, which ends with the request: the values of scope `.graph`, and the completions
-/// to run at the end.
+/// The state of one outermost request: its values of scope `.graph`, and the completions to run when the request ends.
 ///
-/// A thread has a resolution while it resolves; the resolvers of async initializers carry theirs from thread to thread.
+/// A thread has a resolution while it resolves a value. An async initializer may move between threads, and its
+/// `Resolver` carries the resolution along.
 final class Resolution: Sendable {
   struct GraphKey: Hashable {
     let record: ObjectIdentifier
     let registry: ObjectIdentifier
   }
 
-  /// A value with the objects that its key refers to by address, which have to live as long as the value.
+  /// A value, with references that keep alive the two objects that its `GraphKey` identifies by address.
   private struct GraphValue: Sendable {
     let cell: ValueCell
     let record: RegistrationRecord
@@ -29,12 +29,13 @@ final class Resolution: Sendable {
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
     var completions: [Completion] = []
-    /// The chain of the completion that is running, outermost first.
+    /// The registrations of the running completion and of the completions that caused it, outermost first.
     var chain: [RegistrationRecord] = []
     /// The number of completions that other completions caused.
     var nestedCount = 0
-    /// The number of participants that haven't ended: the outermost request, and each async run that makes a kept value
-    /// and so may go on after the outermost request is canceled.
+    /// The number of unfinished participants: the outermost request, and each async run that makes a kept value.
+    ///
+    /// The runs may continue after the outermost request is canceled.
     var participantCount = 1
   }
 
@@ -43,7 +44,7 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Copies the value that a registration has made for a registry in this resolution, and returns whether there is one.
+  /// Copies the resolution's value for a registration and a registry to memory, or returns false if there is none.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
     guard let cell = graphCell(of: record, for: registry) else { return false }
@@ -69,7 +70,7 @@ final class Resolution: Sendable {
     cell.memory.copy(cell.type, from: memory)
     cell.gate.settle(as: CreationGate.ready)
     let value = GraphValue(cell: cell, record: record, registry: registry)
-    // A nested request may have kept another value in the meantime, which is released with no lock held.
+    // A nested request may have kept another value for the key. That value is released with no lock held.
     let former = state.withLock { $0.graph.updateValue(value, forKey: key) }
     withExtendedLifetime(former) {}
   }
@@ -85,10 +86,10 @@ final class Resolution: Sendable {
     }
   }
 
-  /// Notes that an async run takes part until it calls ``leave(as:)``.
+  /// Records that an async run takes part in the resolution until the run calls ``leave(as:)``.
   func join() { state.withLock { $0.participantCount += 1 } }
 
-  /// Notes that the outermost request or an async run has ended; the last one to end runs the completions.
+  /// Records that the outermost request or an async run has ended, and runs the completions if no participant is left.
   ///
   /// - Throws: `.cycle` if completions cause each other without end.
   func leave(as run: AsyncRun?) throws(InjectionError) {
@@ -100,12 +101,13 @@ final class Resolution: Sendable {
     try AsyncRun.continuing(self, as: run) { () throws(InjectionError) in try complete(on: .current) }
   }
 
-  /// Runs the completions, and those that they cause, with no lock held.
+  /// Runs the completions, and all further completions that they cause, with no lock held.
   ///
   /// - Throws: `.cycle` if completions cause each other without end.
   func complete(on thread: CurrentThread) throws(InjectionError) {
     while true {
-      // The calls are taken out to release their values with no lock held; deinitializers may schedule more calls.
+      // The calls leave the state before they run, so that their values are released with no lock held. A value's
+      // deinitializer may schedule more calls.
       let calls = state.withLock { state in
         defer { state.completions = [] }
         return state.completions

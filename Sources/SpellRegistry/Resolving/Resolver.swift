@@ -1,4 +1,4 @@
-/// An initializer's access to its dependencies: the registry, and the point that the value is for.
+/// An initializer's access to the registry with its dependencies, and to the injection point of its value.
 ///
 /// ```swift
 /// registry.register(Network.self) { resolver in
@@ -6,13 +6,13 @@
 /// }
 /// ```
 ///
-/// A resolver is valid while the initializer runs. What it resolves belongs to the resolution in which the initializer
-/// runs, even after an `await`.
+/// A resolver is valid while the initializer runs. The requests that it makes belong to the resolution in which the
+/// initializer runs, even after an `await`.
 public struct Resolver {
-  /// The property that will get the value, and its container.
+  /// The property that will get the value, and the container of the property.
   public let point: InjectionPoint
   /// The registry that provides the dependencies: the requested registry or, for a value that a registration keeps, the
-  /// registry that has the registration.
+  /// registry that contains the registration.
   public let registry: InitializerRegistry
   let run: AsyncRun?
 
@@ -24,10 +24,10 @@ public struct Resolver {
     self.init(point: request.point, registry: registry)
   }
 
-  /// Returns a copy for a main-actor initializer, whose point has no container.
+  /// Returns a copy for a main-actor initializer, without the container of the injection point.
   func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
 
-  /// Returns a dependency, as the registry's `resolve` does.
+  /// Returns the value of a dependency, which the registry resolves for the initializer.
   @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
@@ -36,7 +36,7 @@ public struct Resolver {
     }
   }
 
-  /// Returns the value of a declared key, as the registry's `resolve` does.
+  /// Returns the value of a declared key, which the registry resolves for the initializer.
   @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
@@ -59,7 +59,7 @@ public struct Resolver {
     }
   }
 
-  /// Returns one value from each registration of a type, as the registry's `resolveAll` does.
+  /// Returns one value from each registration of a type, in the order of registration.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     var values: [Value] = []
     try continuing { () throws(InjectionError) in values = try registry.resolveAll(type) }
@@ -73,11 +73,11 @@ public struct Resolver {
 }
 
 extension Resolver {
-  /// Unavailable, because services are in a registry.
+  /// Unavailable, because only a registry or an instance of `Resolver` resolves services.
   @available(*, unavailable, message: "Ask a registry for it, with try resolve(Clock.self).")
   public static func resolve<Value>(_ type: Value.Type = Value.self) -> Value { fatalError() }
 
-  /// Unavailable, because an Optional type is asked for as any other.
+  /// Unavailable, because `resolve` also accepts an Optional type.
   @available(
     *, unavailable, message: "Ask a registry for Clock?, with try resolve(Clock?.self)."
   )

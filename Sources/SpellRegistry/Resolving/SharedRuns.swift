@@ -1,24 +1,24 @@
-/// The async runs that make values of one registration, and the requests that await them.
+/// The runs of a registration's async initializer, and the requests that await these runs.
 ///
-/// This is a state machine without a lock: ``KeptValue`` guards it with its lock, so that a request finds a value or
-/// joins a run in one step. Its functions return what the caller has to do after it has released the lock. A run whose
-/// cell was dropped goes on for the requests that have joined it, and no others join it.
+/// This is a state machine without a lock. The lock of a ``KeptValue`` guards it, so that a request finds a value or
+/// joins a run in one step. The functions return the work that the caller has to do after it has released the lock. If
+/// a run's cell is dropped, the run continues for the requests that have joined it, but no more requests join it.
 struct SharedRuns: Sendable {
   typealias Outcome = Result<ValueCell, any Error>
   typealias Waiter = CheckedContinuation<Void, Never>
 
-  /// A request's place among those that await a run.
+  /// A token for one of the requests that await a run.
   struct Ticket: Sendable {
     let run: AsyncRun
     fileprivate let number: Int
-    /// Whether the request created the run, and so has to begin it.
+    /// Whether the request created the run and therefore has to start the run.
     let isFirst: Bool
   }
 
   private struct Run: Sendable {
     let run: AsyncRun
     let cell: ValueCell
-    /// The task in which the initializer runs, once it has begun.
+    /// The task in which the initializer runs; nil until the task has started.
     var task: Task<Void, Never>?
   }
 
@@ -39,10 +39,10 @@ struct SharedRuns: Sendable {
 
   func areMaking(_ cell: ValueCell) -> Bool { runs.contains { $0.cell === cell } }
 
-  /// The cell of a run; nil if no request awaits the run any longer.
+  /// Returns the cell for a run's value, or nil if no request awaits the run any longer.
   func cell(of run: AsyncRun) -> ValueCell? { runs.first { $0.run === run }?.cell }
 
-  /// Joins the run that makes the cell's value, or a new one.
+  /// Adds a request to the run that makes the cell's value, or to a new run if there is none.
   mutating func join(_ cell: ValueCell, orCreate create: () -> AsyncRun) -> Ticket {
     let known = runs.first { $0.cell === cell }?.run
     let run = known ?? create()
@@ -52,31 +52,32 @@ struct SharedRuns: Sendable {
     return Ticket(run: run, number: lastNumber, isFirst: known == nil)
   }
 
-  /// Notes the task of a run that has begun; returns false if no request awaits the run any longer.
+  /// Records the task of a run that has started, or returns false if no request awaits the run any longer.
   mutating func begin(_ run: AsyncRun, in task: Task<Void, Never>) -> Bool {
     guard let index = runs.firstIndex(where: { $0.run === run }) else { return false }
     runs[index].task = task
     return true
   }
 
-  /// Notes the waiter to resume when the run has ended; returns false if there is nothing to wait for.
+  /// Records the waiter to resume when the run ends, or returns false if the run has ended or the request has left it.
   mutating func wait(_ ticket: Ticket, _ waiter: Waiter) -> Bool {
     guard case .joined = requests[ticket.number]?.stage else { return false }
     requests[ticket.number]?.stage = .waiting(waiter)
     return true
   }
 
-  /// Takes the outcome of a run that has ended; returns nil if the request has left the run.
+  /// Removes a request and returns the outcome of its run, or nil if the request has already left the run.
   mutating func take(_ ticket: Ticket) -> Outcome? {
     guard case .ended(let outcome) = requests.removeValue(forKey: ticket.number)?.stage else { return nil }
     return outcome
   }
 
-  /// The consequences of a request that leaves a run.
+  /// The work that remains for the caller after a request has left a run.
   struct Leaving: Sendable {
     var waiter: Waiter?
-    /// The task to cancel, and the cell that won't get a value, if no other request awaits the run.
+    /// The run's task, to be canceled; nil if another request still awaits the run.
     var task: Task<Void, Never>?
+    /// The run's cell, which won't get a value; nil if another request still awaits the run.
     var abandoned: ValueCell?
   }
 

@@ -1,37 +1,38 @@
 internal import Synchronization
 
-/// The current registry of a task, and the async initializer that the task belongs to, as a ``Frame`` has them for a
-/// thread.
+/// The current registry of a task, and the run of the async initializer that the task belongs to.
 ///
-/// ``InitializerRegistry/run(_:)`` and each async initializer create a context. The tasks that they start inherit it.
+/// A ``Frame`` contains the corresponding facts for a thread. ``InitializerRegistry/run(_:)`` and each async
+/// initializer create a context, which the tasks that they start inherit.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
-  /// The registry's number, copied for reads that don't retain the registry.
+  /// A copy of the registry's number, which can be read without retaining the registry.
   let registryNumber: UInt64
-  /// The reference to the registry that objects made in this context share.
+  /// A reference to the registry, which all objects made in this context share.
   private let reference: RegistryReference
-  /// The link to the registry of objects that are made in this context, unless a frame says that they link weakly.
+  /// The link from objects made in this context to the registry, unless a ``Frame`` makes them hold it weakly.
   let link: RegistryLink
-  /// Whether objects made in this context link to their registry weakly, as in a ``Frame``.
+  /// Whether objects made in this context hold their registry weakly, because a registry may keep these objects.
   let linksWeakly: Bool
-  /// The run of the innermost async initializer around, which may be over; nil if there is none.
+  /// The run of the innermost enclosing async initializer, even if the run is over; nil if there is none.
   let run: AsyncRun?
   /// The nearest enclosing context whose body was still running when this context was created.
   ///
-  /// Contexts that had ended are skipped. Otherwise, tasks that start each other in `run` would build an endless chain.
+  /// Contexts that had ended are skipped. Otherwise, tasks that start each other in `run` would build an endless chain
+  /// of contexts.
   private let outer: TaskContext?
   private let isOver = Atomic(false)
 
   @TaskLocal static var local: TaskContext?
-  /// Whether there has ever been a context; if not, there is no need to read the task-local value.
+  /// Whether the task-local value may be set, because the process has created a context at some time.
   ///
-  /// Relaxed: code in a context runs after the store, in program order or in a task that was started later.
+  /// Relaxed: all code that runs in a context follows the store in program order, or is in a task that starts later.
   private static let isUsed = Atomic(false)
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
-  /// Creates the context of an async initializer or, without a run, a context that differs from the current one only in
-  /// its registry.
+  /// Creates the context of an async initializer or, if `run` is nil, a copy of the current context with another
+  /// registry.
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
@@ -44,11 +45,10 @@ final class TaskContext: Sendable {
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Notes that the body has returned; tasks that it has started may go on in this context.
+  /// Records that the body has returned, although tasks that it started may still run in this context.
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Makes the objects of each enclosing `run` hold their registry weakly, if that registry is `registry` or a
-  /// descendant of it.
+  /// Makes objects hold their registry weakly in each enclosing context whose registry is `registry` or a descendant.
   static func weakenReferences(to registry: InitializerRegistry) {
     var next = current
     while let context = next {

@@ -1,18 +1,20 @@
 internal import Synchronization
 
-/// The values that one thread is making, the resolution that they belong to, and facts about the thread.
+/// The values that one thread is making, the resolution that these values belong to, and facts about the thread.
 @safe struct ThreadState: ~Copyable {
-  /// The thread's number, never reused in the process; a multiple of `CreationGate.unit`, to leave room for tags.
+  /// The thread's number, which the process never reuses.
+  ///
+  /// It is a multiple of `CreationGate.unit`, which leaves room for the tags of a gate's state.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames = FrameStack()
-  /// The resolution in progress; created only when there is something to keep in it.
+  /// The resolution in progress; nil until the resolution has something to keep.
   var resolution: Resolution?
   /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
   var isInHook = false
-  /// A cache of the classes that conform to `InjectionObserver`, since a dynamic cast is slow.
+  /// A cache of whether each class conforms to `InjectionObserver`, because a dynamic cast is slow.
   var observingClasses = AddressTable<Bool>()
-  /// The address below which too little of the thread's stack is left to make anything.
+  /// The address below which too little of the thread's stack is left to start another initializer.
   let stackLimit: UInt
 
   init() {
@@ -48,13 +50,13 @@ extension CurrentThread {
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
   var registryNumber: UInt64? { fields.frames.last?.registry?.object.number }
 
-  /// Whether objects made now hold their registry weakly, as the innermost frame or else the task's context says.
+  /// Whether new objects hold their registry weakly, according to the innermost frame or else the task's context.
   var linksWeakly: Bool { linksWeakly(in: .current) }
 
   @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
     if let linksWeakly = innermostLinksWeakly { return linksWeakly }
     guard let linksWeakly = context()?.linksWeakly else { return false }
-    // The other objects that this frame makes don't read the task's context again.
+    // The frame stores the answer, so that the other objects that it makes don't read the task's context again.
     fields.frames.note(linksWeakly: linksWeakly)
     return linksWeakly
   }
@@ -62,13 +64,13 @@ extension CurrentThread {
   /// Whether objects made in the innermost frame hold their registry weakly; nil if the task's context decides.
   @inline(__always) var innermostLinksWeakly: Bool? { fields.frames.last.flatMap(\.linksWeakly) }
 
-  /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
+  /// Returns the innermost async run on whose behalf this thread or its task makes values, or nil if the run is over.
   func run(in context: TaskContext? = .current) -> AsyncRun? {
     let run = fields.frames.last { $0.run != nil }?.run?.object ?? context?.run
     return run?.isOver ?? true ? nil : run
   }
 
-  /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
+  /// Runs `body` in a frame that makes no value, with `registry` or, for nil, the task's registry as current registry.
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, linksWeakly: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -89,8 +91,8 @@ extension CurrentThread {
     return try body()
   }
 
-  /// Returns the reason not to make a frame's value: an outer frame makes the same value, or too little of the stack is
-  /// left.
+  /// Returns `.cycle` if an outer frame is making the frame's value, `.stackExhausted` if too little of the stack is
+  /// left, or else nil.
   @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
     if let record = frame.record {
       for other in fields.frames
@@ -101,13 +103,13 @@ extension CurrentThread {
     return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
   }
 
-  /// Returns the error for an obstacle to a frame, at a step.
+  /// Returns the error to throw for an obstacle that prevents the making of a frame's value.
   @inline(never) func error(
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // An exhausted stack is a cycle, too, if one initializer is running many times, each time for another property or
-    // object.
+    // An exhausted stack also counts as a cycle if one initializer is running many times, each time for a different
+    // property or object.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let own = frame.record.map { ObjectIdentifier($0.object) }
@@ -124,11 +126,11 @@ extension CurrentThread {
       .whole()
   }
 
-  /// Runs one request, as a new resolution or as part of the one in progress.
+  /// Runs one request, as part of the resolution in progress or as a new resolution.
   ///
   /// - Parameters:
-  ///   - memory: The memory for a value of the type; the value is destroyed if a completion throws.
-  ///   - body: Puts a value in `memory`, and returns whether it did.
+  ///   - memory: The memory for a value of the type. The value is destroyed if a completion throws.
+  ///   - body: Puts a value in `memory`, and returns whether `memory` contains a value.
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
   ) throws(InjectionError) -> Bool {
@@ -146,22 +148,24 @@ extension CurrentThread {
     return isPut
   }
 
-  /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
+  /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
   func callingHooks(_ body: () -> Void) {
-    // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
+    // A completion that a hook causes runs at the end of the resolution. The caller can't use the completion's error.
     _ = try? resolving { () throws(InjectionError) in
       with(registry, linksWeakly: innermostLinksWeakly, body)
       return false
     }
   }
 
-  /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
+  /// Runs the completions of the resolution, if there is one, and then releases the resolution.
   ///
-  /// This also happens after an error, because values that were made before the error may have been kept.
+  /// The completions still share the values of the resolution. They also run after an error, because values that were
+  /// made before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
     guard let resolution = fields.resolution else { return }
     defer {
-      // The resolution is released after the thread has given it up, because deinitializers may resolve values.
+      // The resolution is released only after the thread's state no longer refers to it, because deinitializers may
+      // resolve values.
       fields.resolution = nil
       withExtendedLifetime(resolution) {}
     }

@@ -1,7 +1,7 @@
 public import LaunchInitializers
 public import ServiceLifecycle
 
-/// A launch sequence as a service of a `ServiceGroup`.
+/// A service of a `ServiceGroup` that runs a launch sequence.
 ///
 /// ```swift
 /// let group = ServiceGroup(
@@ -9,28 +9,28 @@ public import ServiceLifecycle
 /// try await group.run()
 /// ```
 ///
-/// The sequence is launched when the group runs, and shut down when the group shuts down gracefully, or the service's
-/// task is canceled.
+/// The sequence is launched when the group runs. It is shut down when the group shuts down gracefully, or when the
+/// service's task is canceled.
 public struct LaunchService: Service {
   private let launch: LaunchSequence
 
-  /// Creates the service of a sequence.
+  /// Creates a service that runs a launch sequence.
   public init(_ launch: LaunchSequence) { self.launch = launch }
 
-  /// Launches, and returns when the sequence has been shut down.
+  /// Launches the sequence, and returns when the sequence has been shut down.
   ///
-  /// - Throws: A `LaunchError` if the launch fails, or if a service of the sequence fails later; a ``ShutDownError`` if
+  /// - Throws: A `LaunchError` if the launch fails, or if a service of the sequence fails later. A ``ShutDownError`` if
   ///   a step can't be shut down.
   public func run() async throws {
     await withGracefulShutdownHandler {
-      // The group handles the signals.
+      // The service group handles the signals, so the launch listens to none.
       _ = await launch.run(on: [])
     } onGracefulShutdown: {
       Task { await launch.shutDown() }
     }
-    // If the launch was shut down, the group asked for it.
+    // The code `.shutDown` isn't reported as an error, because the group requested the shutdown.
     if let failure = launch.failure, failure.code != .shutDown { throw failure }
-    // The shutdown has ended, so this call only returns its report.
+    // The sequence is already shut down, so this call only returns the report of the shutdown.
     let report = await launch.shutDown()
     if !report.entries.allSatisfy({ $0.outcome == .completed }) { throw ShutDownError(report: report) }
   }
@@ -41,7 +41,7 @@ public struct ShutDownError: Error, CustomStringConvertible {
   /// The report of the shutdown.
   public let report: LaunchReport
 
-  /// A sentence that names the steps and the reasons.
+  /// A sentence that names each step that wasn't shut down, with the reason.
   public var description: String {
     let steps = report.entries.filter { $0.outcome != .completed }.map { entry in
       "\(entry.id) (\(entry.message ?? entry.outcome.rawValue))"

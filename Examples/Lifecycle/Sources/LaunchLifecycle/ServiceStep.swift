@@ -3,7 +3,7 @@ public import Logging
 public import ServiceLifecycle
 import Synchronization
 
-/// A `Service`, of any library, as a step of a launch sequence.
+/// A launch step that runs a `Service` from any library.
 ///
 /// ```swift
 /// let launch = try LaunchSequence(configuration: configuration) {
@@ -12,9 +12,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The service begins at launch and is supervised: `.onExit` decides what happens if it ends by itself. When the step
-/// is shut down, the service is asked to shut down gracefully, as in a `ServiceGroup`. A service that takes longer than
-/// the step's `.stopTimeout` is canceled.
+/// The service starts at launch. The step's `.onExit` decides what happens if the service ends by itself. When the step
+/// is shut down, the service is asked to shut down gracefully, like the services of a `ServiceGroup`. A service that
+/// takes longer than the step's `.stopTimeout` is canceled.
 public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   private let service: Base
   private let logger: Logger
@@ -22,15 +22,15 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
 
   private struct ShutDown {
     var isAskedFor = false
-    /// Shuts down the group that runs the service.
+    /// The continuation that shuts down the service's group when finished, or nil before the service runs.
     var trigger: AsyncStream<Void>.Continuation?
   }
 
-  /// Creates the step of a service.
+  /// Creates a step that runs a service.
   ///
   /// - Parameters:
-  ///   - service: The service.
-  ///   - logger: The logger of the group that runs the service.
+  ///   - service: The service to run.
+  ///   - logger: The logger for the `ServiceGroup` that runs the service.
   public init(_ service: Base, logger: Logger) {
     self.service = service
     self.logger = logger
@@ -64,7 +64,7 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   }
 }
 
-/// A service that returns when the step is stopped, which shuts the group down.
+/// A helper service that returns when the step is stopped, and thereby shuts down its group.
 private struct ShutDownTrigger: Service {
   let shutDowns: AsyncStream<Void>
 

@@ -3,9 +3,10 @@ public import Logging
 import StepTimes
 
 extension AsyncStream<LaunchEvent> {
-  /// Writes each event to a logger, until the sequence has ended.
+  /// Writes each event to a logger, until the launch sequence has ended.
   ///
-  /// The metadata has the phase, the step, its outcome, and its duration in seconds. Get the stream before the launch:
+  /// The metadata of a message has the phase, the step, the step's outcome, and its duration in seconds. Get the stream
+  /// before the launch:
   ///
   /// ```swift
   /// let log = Task { [events = launch.events] in await events.log(to: logger) }

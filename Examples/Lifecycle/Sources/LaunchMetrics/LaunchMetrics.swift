@@ -3,10 +3,11 @@ public import Metrics
 import StepTimes
 
 extension AsyncStream<LaunchEvent> {
-  /// Records the durations of the steps, the retries, and the restarts of services, until the sequence has ended.
+  /// Records step durations, retries, and service restarts as metrics, until the launch sequence has ended.
   ///
-  /// The metrics are the timer `launch_step_duration_seconds`, with the dimensions `phase`, `step` and `outcome`, and the counters
-  /// `launch_retries_total` and `launch_service_restarts_total`, with the dimension `step`. Get the stream before the launch.
+  /// The timer `launch_step_duration_seconds` has the dimensions `phase`, `step` and `outcome`. The counters
+  /// `launch_retries_total` and `launch_service_restarts_total` have the dimension `step`. Get the stream before the
+  /// launch.
   public func record(in factory: any MetricsFactory = MetricsSystem.factory) async {
     var times = StepTimes()
     for await event in self {

@@ -1,6 +1,6 @@
 package import LaunchInitializers
 
-/// The times at which steps began, for computing their durations.
+/// The start times of launch steps, for computing the steps' durations.
 package struct StepTimes {
   private struct Step: Hashable {
     let phase: LaunchEvent.Phase
@@ -11,8 +11,9 @@ package struct StepTimes {
 
   package init() {}
 
-  /// Records an event; returns the duration of a step if the event is its end, and nil for other events and for a step
-  /// that never began.
+  /// Records an event, and returns the duration of the step that the event ends.
+  ///
+  /// Returns nil for other events, and for a step that never began.
   package mutating func duration(endingWith event: LaunchEvent) -> Duration? {
     let step = Step(phase: event.phase, id: event.id)
     switch event.kind {

@@ -22,7 +22,7 @@ import Testing
   struct Skipped: Initializable {
     func perform(with configuration: any Configurable) throws { throw SkipInitializer("nothing to do") }
   }
-  /// A step that fails once.
+  /// A step that fails at its first attempt only.
   final class Shaky: Initializable, Sendable {
     private let hasFailed = Mutex(false)
     func perform(with configuration: any Configurable) throws {

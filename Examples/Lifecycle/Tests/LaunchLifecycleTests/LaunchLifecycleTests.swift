@@ -13,7 +13,7 @@ import Testing
   }
   struct Broken: Error {}
 
-  /// The events, in order.
+  /// A record of events, in the order in which they happened.
   final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     var entries: [String] { lines.withLock { $0 } }
@@ -26,7 +26,7 @@ import Testing
     func shutDown() async { journal.note("down") }
   }
 
-  /// A server that stops gracefully.
+  /// A server that runs until a graceful shutdown, unless it is set to fail immediately.
   struct Server: Service {
     let journal: Journal
     var fails = false

@@ -6,17 +6,17 @@ public import PreferenceStorage
 import SpellRegistry
 import StandardKeys
 
-/// The tool, whose subcommands do the work.
+/// The root command of the tool, whose subcommands do the work.
 ///
-/// The `CodingKeys` of each subcommand list the properties that the parser fills in. The registry and the store provide
-/// the others.
+/// The `CodingKeys` of each subcommand list the properties that the parser fills in. The registry and the preference
+/// store provide the other properties.
 public struct Notes: ParsableCommand {
-  /// The name and the subcommands.
+  /// The name and the subcommands of the tool.
   public static let configuration = CommandConfiguration(
     commandName: "notes", abstract: "Keeps notes.",
     subcommands: [Add.self, List.self, Done.self, Settings.self], defaultSubcommand: List.self)
 
-  /// Creates the command, whose arguments the parser then fills in.
+  /// Creates the command without its arguments, which the parser fills in.
   public init() {}
 }
 
@@ -36,7 +36,7 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case words, urgent }
 
-    /// Creates the command, whose arguments the parser then fills in.
+    /// Creates the command without its arguments, which the parser fills in.
     public init() {}
 
     /// Adds the note, and prints its number.
@@ -64,10 +64,10 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case order }
 
-    /// Creates the command, whose arguments the parser then fills in.
+    /// Creates the command without its arguments, which the parser fills in.
     public init() {}
 
-    /// Prints a line for each note.
+    /// Prints a line for each note, or a message if there are no notes.
     public func run() throws {
       let notes = try notebook.notes()
       for note in sorted(notes) { console.print("\(note.isUrgent ? "!" : " ") \(note.number)  \(note.text)") }
@@ -95,10 +95,10 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case number }
 
-    /// Creates the command, whose arguments the parser then fills in.
+    /// Creates the command without its arguments, which the parser fills in.
     public init() {}
 
-    /// Removes the note.
+    /// Removes the note, and prints its text.
     public func run() throws {
       var notes = try notebook.notes()
       guard let index = notes.firstIndex(where: { $0.number == number }) else {
@@ -123,12 +123,12 @@ extension Notes {
 
     enum CodingKeys: CodingKey { case order, urgent }
 
-    /// Creates the command, whose arguments the parser then fills in.
+    /// Creates the command without its arguments, which the parser fills in.
     public init() {}
 
     /// Changes the settings that the arguments name, and prints all settings.
     ///
-    /// - Throws: A `PreferenceError` if the file can't be written, or has a value that the setting can't have.
+    /// - Throws: A `PreferenceError` if the preferences file can't be written, or has an invalid value for a setting.
     public func run() throws {
       if let order { try $storedOrder.set(order) }
       if let urgent { try $isUrgent.set(urgent) }
@@ -138,19 +138,19 @@ extension Notes {
   }
 }
 
-/// An order of notes.
+/// The order in which notes are listed.
 public enum SortOrder: String, CaseIterable, Codable, ExpressibleByArgument, Sendable {
   /// Urgent notes first, otherwise in the order in which they were added.
   case urgency
-  /// In the order in which they were added.
+  /// In the order in which the notes were added.
   case date
-  /// By their text.
+  /// Sorted by the notes' texts.
   case text
 }
 
 extension PreferenceKeys {
-  /// The order of `list` if its arguments give none.
+  /// The order that the command `list` uses without the option `--order`.
   public static let order = PreferenceKey("list.order", default: SortOrder.urgency)
-  /// Whether `add` makes a note urgent if its arguments don't say.
+  /// Whether the command `add` makes a note urgent without the flag `--urgent` or `--no-urgent`.
   public static let isUrgent = PreferenceKey("add.urgent", default: false)
 }

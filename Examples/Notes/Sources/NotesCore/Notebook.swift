@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A note.
+/// A note that a `Notebook` stores.
 public struct Note: Codable, Hashable, Sendable {
-  /// The number that commands use for the note, from 1 on.
+  /// The number by which commands identify the note, starting at 1.
   public let number: Int
-  /// The text of the note.
+  /// The text that the user entered.
   public let text: String
-  /// Whether the note comes first.
+  /// Whether the note comes first when notes are listed by urgency.
   public let isUrgent: Bool
   /// The time at which the note was added.
   public let date: Date
@@ -16,16 +16,16 @@ public struct Note: Codable, Hashable, Sendable {
 public protocol Notebook: Sendable {
   /// Returns the notes, in the order in which they were added.
   ///
-  /// - Throws: An error of the storage.
+  /// - Throws: An error if the storage can't be read.
   func notes() throws -> [Note]
 
   /// Replaces all notes.
   ///
-  /// - Throws: An error of the storage; the notes are then unchanged.
+  /// - Throws: An error if the storage can't be written. In this case, the stored notes are unchanged.
   func replace(with notes: [Note]) throws
 }
 
-/// A JSON file of notes, which each change rewrites.
+/// A notebook in a JSON file, which is rewritten at each change.
 struct FileNotebook: Notebook {
   let url: URL
 
@@ -40,13 +40,13 @@ struct FileNotebook: Notebook {
   }
 }
 
-/// The output of the commands.
+/// A type that prints the output of the commands.
 public protocol Console: Sendable {
   /// Prints a line.
   func print(_ line: String)
 }
 
-/// The standard output.
+/// A console that prints on the standard output.
 struct StandardOutput: Console {
   func print(_ line: String) { Swift.print(line) }
 }

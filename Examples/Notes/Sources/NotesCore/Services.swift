@@ -2,9 +2,9 @@ import Foundation
 public import SpellRegistry
 import StandardKeys
 
-/// Registers what the commands need.
+/// Registers the services that the commands need.
 ///
-/// Call it before the parser creates a command, because a command asks the registry that is current when it is created.
+/// Call this function before the parser creates a command. A command uses the registry that is current at its creation.
 public func registerServices(in registry: InitializerRegistry) {
   registry.register((any Console).self) { StandardOutput() }
   registry.register((any Notebook).self, scope: .singleton) { resolver in

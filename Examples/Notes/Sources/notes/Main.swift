@@ -2,7 +2,7 @@ import ArgumentParser
 import NotesCore
 import SpellRegistry
 
-/// Registers the services, and runs the command.
+/// The program, which registers the services and runs the command.
 @main struct Main {
   static func main() {
     registerServices(in: .shared)

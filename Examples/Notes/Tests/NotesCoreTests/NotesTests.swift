@@ -9,7 +9,7 @@ import Testing
 
 @testable import NotesCore
 
-/// The output and the notes, in memory.
+/// A console and notebook that keeps the output and the notes in memory.
 private final class Desk: Console, Notebook {
   private let lines = Mutex<[String]>([])
   private let kept = Mutex<[Note]>([])

@@ -62,13 +62,13 @@ public final class TextMetrics: MetricsFactory {
     metric(label, dimensions, isSummary: true)
   }
 
-  /// Does nothing: a metric lives as long as the factory.
+  /// Does nothing, because a metric lives as long as the factory.
   public func destroyCounter(_ handler: any CounterHandler) {}
-  /// Does nothing: a metric lives as long as the factory.
+  /// Does nothing, because a metric lives as long as the factory.
   public func destroyMeter(_ handler: any MeterHandler) {}
-  /// Does nothing: a metric lives as long as the factory.
+  /// Does nothing, because a metric lives as long as the factory.
   public func destroyRecorder(_ handler: any RecorderHandler) {}
-  /// Does nothing: a metric lives as long as the factory.
+  /// Does nothing, because a metric lives as long as the factory.
   public func destroyTimer(_ handler: any TimerHandler) {}
 }
 

@@ -1,8 +1,8 @@
 package import Spellbook
 
-/// A habit in the book, with the days on which it was done.
+/// A habit in the `HabitBook`, with the days on which it was done.
 package struct Habit: Codable, Equatable, Sendable {
-  /// The number, which never changes and which no other habit ever gets.
+  /// The number, which never changes and is never given to another habit.
   package let number: Int
   package var name: String
   package var days: Set<Day> = []
@@ -21,7 +21,7 @@ package struct Habit: Codable, Equatable, Sendable {
     days = try container.decode(Set<Day>.self, forKey: .days)
   }
 
-  /// Writes the days in order, so that a person can read them in the file.
+  /// Writes the days in chronological order, so that the file is easy to read.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)
@@ -30,12 +30,12 @@ package struct Habit: Codable, Equatable, Sendable {
   }
 }
 
-/// A habit that isn't in the book yet.
+/// A habit that isn't in the `HabitBook` yet.
 ///
-/// The book gives it a number when it is added.
+/// `HabitBook.add(_:)` gives the draft its number.
 package final class HabitDraft {
   package let name: String
-  /// The number, which can be read once the habit is in the book.
+  /// The number, which has no value until the habit is added to the `HabitBook`.
   @Final package var number: Int
 
   package init(name: String) { self.name = name }

@@ -1,8 +1,8 @@
 package import Spellbook
 
-/// The habits, kept in the registered store.
+/// The habits, kept in the registered `PreferenceStore`.
 ///
-/// Every change is one transaction, so any number of programs may change the same file at once.
+/// Every change is one transaction, so several programs can safely change the file at the same time.
 package final class HabitBook {
   @Preference var habits: [Habit] = []
   @Preference var lastNumber = 0
@@ -13,20 +13,20 @@ package final class HabitBook {
 
   /// The habits, in the order in which they were added.
   ///
-  /// - Throws: The reason that the file can't be read; the property would read as if there were no habits.
+  /// - Throws: An error if the file can't be read. (The property `habits` alone would be empty.)
   package func all() throws -> [Habit] {
     if let error = $habits.error { throw error }
     return habits
   }
 
-  /// Adds a habit, and gives its number to the draft.
+  /// Adds the drafted habit, and stores its new number in the draft.
   ///
   /// - Throws: `HabitError.exists` if another habit has this name, or if the draft was already added.
   package func add(_ draft: HabitDraft) throws {
     if draft.$number.hasValue { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
       if let other = habits.first(where: { $0.name.matches(draft.name) }) { throw HabitError.exists(other.name) }
-      // A habit that a person added to the file by hand counts, too.
+      // A habit that was added to the file by hand can have a number above `lastNumber`.
       let last = try transaction.value(Int.self, forKey: $lastNumber.key) ?? 0
       let number = habits.reduce(last) { max($0, $1.number) } + 1
       try transaction.set(number, forKey: $lastNumber.key)
@@ -36,9 +36,9 @@ package final class HabitBook {
     draft.number = number
   }
 
-  /// Changes the habit with this name, or else with this number.
+  /// Changes the habit that has this name, or otherwise this number.
   ///
-  /// - Throws: `HabitError.unknown` if there is none.
+  /// - Throws: `HabitError.unknown` if no habit matches.
   package func change<Result>(_ name: String, _ body: (inout Habit) throws -> Result) throws -> Result {
     try change { habits, _ in try body(&habits[habits.index(of: name)]) }
   }
@@ -57,12 +57,12 @@ package final class HabitBook {
     }
   }
 
-  /// Removes the habit with all its days, and returns it.
+  /// Removes the habit and all its days, and returns the removed habit.
   package func remove(_ name: String) throws -> Habit {
     try change { habits, _ in habits.remove(at: try habits.index(of: name)) }
   }
 
-  /// Counts one more guided run, and returns the number of guided runs so far.
+  /// Adds one to the stored count of guided runs (`GuidedRun`), and returns the new count.
   package func countGuidedRun() throws -> Int {
     try openStore().transaction { transaction in
       let runs = (try transaction.value(Int.self, forKey: $guidedRuns.key) ?? 0) + 1
@@ -71,7 +71,7 @@ package final class HabitBook {
     }
   }
 
-  /// Returns the damage to the file, or nil if it has none.
+  /// Returns the damage that was found in the preferences file, or nil if there is none.
   package func damage() throws -> PreferenceRecovery? { (try openStore() as? FilePreferenceStore)?.recovery }
 
   private func change<Result>(
@@ -85,7 +85,7 @@ package final class HabitBook {
     }
   }
 
-  /// Returns the store, or throws the reason that its file can't be opened.
+  /// Returns the registered store, or throws the error that prevented opening its file.
   private func openStore() throws -> any PreferenceStore {
     do throws(InjectionError) { return try $store.resolve() } catch { throw error.underlying ?? error }
   }

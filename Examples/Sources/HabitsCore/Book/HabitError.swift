@@ -1,4 +1,4 @@
-/// An error about a command that can't be applied to the habits.
+/// An error for a command that can't be carried out on the habits.
 package enum HabitError: Error, Equatable, CustomStringConvertible {
   case unknown(String, nearest: String?)
   case exists(String)

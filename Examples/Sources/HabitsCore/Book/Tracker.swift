@@ -1,10 +1,10 @@
 package import Spellbook
 
-/// A tracker of a person's habits on the current day.
+/// A habit tracker, which lists and changes a person's habits on the current day.
 package final class Tracker {
   let clock: any WallClock
   private let book: HabitBook
-  /// The current day at the first read, so that a run past midnight stays on one day.
+  /// The current day, set at the first read, so that a run past midnight stays on one day.
   @Final package var today: Day
 
   package init(book: HabitBook, clock: any WallClock) {
@@ -21,7 +21,7 @@ package final class Tracker {
 
   /// Marks the habit as done today.
   ///
-  /// - Returns: The habit, and whether it wasn't yet done today.
+  /// - Returns: The habit, and `isNew`, which is false if the habit was already done today.
   package func markDone(_ name: String) throws -> (habit: Habit, isNew: Bool) {
     try book.change(name) { habit in
       let isNew = habit.days.insert(today).inserted
@@ -36,7 +36,7 @@ package final class Tracker {
 
   package func remove(_ name: String) throws -> Habit { try book.remove(name) }
 
-  /// Returns the names that none of the person's habits has.
+  /// Returns the given names, except for the names of existing habits.
   package func unused(_ names: [String]) throws -> [String] {
     let habits = try book.all()
     return names.filter { name in !habits.contains { $0.name.matches(name) } }
@@ -44,9 +44,9 @@ package final class Tracker {
 
   package func streaks(of habit: Habit) -> Streaks { Streaks(of: habit.days, on: today) }
 
-  /// Returns the habits as columns: number, name, current and longest streak, and the last 14 days.
+  /// Returns the habits as a printable table, or nil if there are no habits.
   ///
-  /// Returns nil if there are no habits.
+  /// The columns are the number, the name, the current streak, the longest streak, and the last 14 days.
   package func table() throws -> String? {
     let habits = try book.all()
     if habits.isEmpty { return nil }
@@ -63,6 +63,6 @@ package final class Tracker {
 
   package func countGuidedRun() throws -> Int { try book.countGuidedRun() }
 
-  /// Returns the damage to the file, or nil if it has none.
+  /// Returns the damage that was found in the preferences file, or nil if there is none.
   package func damage() throws -> PreferenceRecovery? { try book.damage() }
 }

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// A day of the calendar, whatever the hour and the time zone.
+/// A calendar day, without an hour or a time zone.
 ///
 /// A day is stored as text: `2026-04-01`.
 package struct Day: Hashable, Comparable, Sendable {
-  /// Days since 1970-01-01.
+  /// The number of days since 1970-01-01.
   private let number: Int
 
   private init(number: Int) { self.number = number }
 
-  /// Creates the day of a moment in a time zone.
+  /// Creates the day on which a moment falls in a time zone.
   package init(of moment: Date, in timeZone: TimeZone) {
     let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
     number = Int((seconds / Day.length).rounded(.down))
@@ -23,7 +23,7 @@ package struct Day: Hashable, Comparable, Sendable {
   /// Returns the day that is this number of days earlier.
   package static func - (day: Day, days: Int) -> Day { Day(number: day.number - days) }
 
-  /// Noon of the day in Greenwich.
+  /// Noon on this day, in Greenwich Mean Time.
   var noon: Date { Date(timeIntervalSince1970: (Double(number) + 0.5) * Day.length) }
 
   private static let length = 86_400.0

@@ -1,10 +1,10 @@
-/// The statistics of a habit's days.
+/// The statistics of a habit, calculated from the days on which it was done.
 package struct Streaks: Equatable {
   /// The number of days in a row up to today, or up to yesterday if the habit isn't done yet today.
   package let current: Int
   /// The largest number of days in a row.
   package let longest: Int
-  /// Whether the habit was done on each of the last 14 days, the last of which is today.
+  /// Whether the habit was done, for each of the last 14 days, from the oldest to today.
   package let lastDays: [Bool]
 
   package init(of days: Set<Day>, on today: Day) {

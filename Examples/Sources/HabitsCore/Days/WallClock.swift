@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A clock with the time and the time zone.
+/// A type that provides the current time and the time zone.
 package protocol WallClock: Sendable {
   var now: Date { get }
   var timeZone: TimeZone { get }
@@ -19,7 +19,7 @@ package struct SystemClock: WallClock {
   package var timeZone: TimeZone { .current }
 }
 
-/// A clock that has stopped.
+/// A clock that always shows one moment, for tests and samples.
 package struct FixedClock: WallClock {
   package let now: Date
   package let timeZone: TimeZone
@@ -29,6 +29,6 @@ package struct FixedClock: WallClock {
     self.timeZone = timeZone
   }
 
-  /// Creates a clock that stopped at noon of a day.
+  /// Creates a clock that always shows noon on a day, in Greenwich Mean Time.
   package init(_ day: Day) { self.init(now: day.noon, timeZone: .gmt) }
 }

@@ -1,4 +1,4 @@
-/// A command of the program.
+/// A command that the program carries out, parsed from its arguments.
 package enum Command: Equatable {
   case guide
   case add(String)
@@ -9,7 +9,7 @@ package enum Command: Equatable {
   case remove(String)
   case help
 
-  /// Creates a command from the arguments, without the program's name.
+  /// Creates a command from the program's arguments, which don't include the program's name.
   ///
   /// - Throws: An error that says what is wrong with the arguments.
   package init(_ arguments: [String]) throws(UsageError) {
@@ -49,7 +49,7 @@ package enum Command: Equatable {
     """
 }
 
-/// An error about arguments that aren't a command.
+/// An error for arguments that don't form a command.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   package let description: String
 }

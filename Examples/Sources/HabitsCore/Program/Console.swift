@@ -1,10 +1,10 @@
 import Foundation
 
-/// The output of the program.
+/// A type that prints the program's results and error messages.
 package protocol Console: Sendable {
-  /// Prints a line for the person, or for the next program.
+  /// Prints a line of the result, for a person or for the next program in a pipe.
   func print(_ line: String) throws
-  /// Prints an error message on the standard error.
+  /// Prints an error message, separately from the results.
   func printError(_ line: String)
 }
 
@@ -17,7 +17,7 @@ struct StandardConsole: Console {
   }
 
   func printError(_ line: String) {
-    // If this fails too, the failure can't be reported.
+    // If the standard error can't be written, there is no way left to report the failure.
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -13,13 +13,13 @@ struct GuidedRun {
   init(console: any Console) {
     self.console = console
     lines = IndentedConsole(console: console)
-    // A registration here wins over the program's, which serves everything else.
+    // The new registry overrides some of the program's registrations, and uses the program's for the rest.
     registry = InitializerRegistry(parent: .current)
   }
 
   private var file: URL { folder.appending(path: "guide.preferences") }
 
-  /// Prints the run.
+  /// Prints the guided run, and deletes its temporary files.
   ///
   /// - Parameter number: The number of guided runs so far, including this one.
   func run(number: Int) throws {
@@ -81,7 +81,7 @@ struct GuidedRun {
   }
 }
 
-/// A recorder of the values that were made and the properties that got them.
+/// A recorder of the properties that received a value from the registry.
 private final class Witness: Sendable {
   private let made = Mutex<[String]>([])
 

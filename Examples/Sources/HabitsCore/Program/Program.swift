@@ -1,10 +1,10 @@
 import Spellbook
 
-/// Runs one command.
+/// The program, which runs one command.
 package final class Program {
   /// The tracker, created by the first command that needs it, so `help` opens no file.
   @Lazy var tracker: Tracker
-  /// The ideas, loaded from the resource `Ideas.json` by the command that shows them.
+  /// Ideas for habits, loaded from the resource `Ideas.json` when the command `ideas` runs.
   @Partial("Ideas") var ideas: [String]
   @Injected var console: any Console
 
@@ -12,8 +12,8 @@ package final class Program {
 
   /// Runs the command, prints its result, and returns the exit code.
   ///
-  /// 0 if all went well; 1 if there is no such habit; 64 if the arguments aren't a command; 74 if
-  /// the file could not be read or written.
+  /// The exit code is 0 on success, and 1 if a name is unknown, taken or unusable. It is 64 if the arguments aren't a
+  /// command, and 74 if the file couldn't be read or written.
   package func run(_ arguments: [String]) -> Int32 {
     do {
       try perform(Command(arguments))

@@ -2,10 +2,10 @@ import Foundation
 package import Spellbook
 
 extension InitializerRegistry {
-  /// Registers the parts of the program.
+  /// Registers everything that the program injects.
   ///
-  /// - Parameter environment: The environment, in which `HABITS_FILE` names the file of the habits; without it, the
-  ///   standard file is used.
+  /// - Parameter environment: The environment variables. `HABITS_FILE` is the path of the habits file. If it is missing
+  ///   or empty, the standard preferences file is used.
   package func registerHabits(environment: [String: String] = [:]) {
     let path = environment["HABITS_FILE"] ?? ""
     register((any PreferenceStore).self, scope: .singleton) {
@@ -15,7 +15,7 @@ extension InitializerRegistry {
     registerServices()
   }
 
-  /// Registers the services that don't depend on the store of habits and the console.
+  /// Registers the program's services, except for the preference store and the console.
   package func registerServices() {
     register((any WallClock).self) { SystemClock() }
     register((any PartialLoader).self) { DecodablePartialLoader(bundle: .module) }

@@ -5,15 +5,15 @@ extension String {
 
 extension Character {
   fileprivate var displayWidth: Int {
-    // A scalar that is joined to a letter or a picture, such as an accent or a skin color, is drawn over it and takes
-    // no column.
+    // An accent or a skin color is drawn over the letter or picture to which it is joined, and takes no column of its
+    // own.
     if unicodeScalars.contains(where: { $0.isWide || $0.asksForPicture }) { return 2 }
     return unicodeScalars.contains { !$0.isInvisible } ? 1 : 0
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar turns the one before it into a picture, which is two columns wide.
+  /// Whether the scalar turns the preceding scalar into an emoji, which is two columns wide.
   fileprivate var asksForPicture: Bool { value == 0xFE0F }
 
   fileprivate var isInvisible: Bool {
@@ -21,7 +21,7 @@ extension Unicode.Scalar {
       || [.control, .format, .nonspacingMark, .enclosingMark].contains(properties.generalCategory)
   }
 
-  /// Whether the scalar takes two columns, as pictures and East Asian scripts do.
+  /// Whether the scalar is two columns wide, such as an emoji or a character of an East Asian script.
   fileprivate var isWide: Bool {
     if properties.isEmojiPresentation { return true }
     return switch value {

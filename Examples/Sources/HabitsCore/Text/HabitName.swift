@@ -14,7 +14,7 @@ extension String {
   /// Returns whether two names are equal, ignoring case.
   func matches(_ name: String) -> Bool { lowercased() == name.lowercased() }
 
-  /// Returns the name with the smallest edit distance.
+  /// Returns the name with the smallest edit distance to this string, or nil if `names` is empty.
   func nearest(among names: [String]) -> String? {
     let letters = Array(lowercased())
     return names.min { letters.distance(to: Array($0.lowercased())) < letters.distance(to: Array($1.lowercased())) }
@@ -22,7 +22,7 @@ extension String {
 }
 
 extension [Character] {
-  /// Returns the number of letters to insert, remove or replace to get from one word to the other.
+  /// Returns the number of letters to insert, remove or replace to turn this word into `word`.
   fileprivate func distance(to word: [Character]) -> Int {
     var row = Array<Int>(0...word.count)
     for (index, letter) in enumerated() {
