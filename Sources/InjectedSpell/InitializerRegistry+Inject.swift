@@ -110,7 +110,7 @@ extension Injected: InjectableProperty {
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
-    guard case .once = policy, !storage.hasValue,
+    guard case .once = policy, try !storage.hasValueAfterWaiting(),
       let made = try storage.prepared(in: container, from: registry, hook: hook)
     else { return nil }
     return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.callHooks : {} }

@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -145,6 +146,31 @@ private final class Related {
       })
     let error = try #require(throws: InjectionError.self) { try registry.inject(into: Page()) }
     #expect(error.code == .cycle)
+  }
+
+  @Test("filling an object from the initializer of one of its properties changes nothing")
+  func fromAnInitializerOfItsPropertyChangesNothing() throws {
+    final class Pair {
+      @Injected var first: Clock
+      @Injected var second: BaseTracker
+    }
+    let other = InitializerRegistry()
+    other.register { Clock() }
+    other.register { BaseTracker("other") }
+    let error = Mutex<InjectionError?>(nil)
+    registry.register(
+      BaseTracker.self,
+      .in(Pair.self) { pair in
+        error.withLock { error in
+          do throws(InjectionError) { try other.inject(into: pair) } catch let thrown { error = thrown }
+        }
+        #expect(!pair.$first.hasValue)
+        return BaseTracker("own")
+      })
+    let pair = Pair()
+    #expect(pair.second.label == "own")
+    #expect(error.withLock { $0?.code } == .cycle)
+    #expect(!pair.$first.hasValue)
   }
 
   @Test("filling keeps the object no longer than it takes")

@@ -310,23 +310,32 @@ extension PropertyCell {
     }
   }
 
+  /// Returns the property's current cell, after waiting for a thread that makes its value.
+  ///
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
+  func newestWhenSettled(on thread: CurrentThread = .current) throws(InjectionError) -> PropertyCell {
+    while true {
+      let cell = newest
+      guard CreationGate.isBusy(cell.memory.head.gate.current) else { return cell }
+      let step = FrameSummary(type: ErasedType(fields.propertyType), record: nil)
+      try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
+    }
+  }
+
   /// Stores a value, or returns false if the property already has a value and `replacing` is false.
   ///
   /// - Parameter replacing: Whether to replace a value that the property already has.
   func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     while true {
-      let cell = newest
+      let cell = try newestWhenSettled(on: thread)
       let state = cell.memory.head.gate.current
-      if CreationGate.isBusy(state) {
-        let step = FrameSummary(type: ErasedType(fields.propertyType), record: nil)
-        try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
-      } else if state == CreationGate.vacant {
+      if state == CreationGate.vacant {
         guard cell.memory.head.gate.begin(from: state, on: thread.id) else { continue }
         put(cell.memory.value)
         cell.settleWithValue()
         return true
-      } else if state != CreationGate.replaced {
+      } else if !CreationGate.isBusy(state) && state != CreationGate.replaced {
         if !replacing { return false }
         let new = PropertyCell.allocate(like: self)
         put(new.memory.value)

@@ -84,6 +84,14 @@
     return withExtendedLifetime(newest) { newest.memory.isReady }
   }
 
+  /// Returns whether the property has a value, after waiting for a thread that makes the value.
+  ///
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
+  package func hasValueAfterWaiting() throws(InjectionError) -> Bool {
+    let cell = try cell.newestWhenSettled()
+    return withExtendedLifetime(cell) { cell.memory.isReady }
+  }
+
   /// The property's value, or nil if no value has been made or assigned yet.
   public var value: Value? {
     let newest = cell.newest
