@@ -166,8 +166,7 @@ public import Synchronization
 
 /// The cache of a preference, and the number of the registry that provided the store.
 ///
-/// This type isn't nested in a generic type, because each read of a constant would look up eleven generic types
-/// (benchmark "Preference.value of a constant").
+/// This type isn't nested in a generic type, because each read of a constant would look up eleven generic types.
 private struct ResolvedCache: Sendable {
   /// The registry's number.
   let registry: UInt64
