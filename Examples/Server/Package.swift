@@ -51,7 +51,7 @@ let package = Package(
       traits: [.defaults, "CommandLineArguments"]),
   ],
   targets: [
-    // The links, their journal, the metrics and the connections, which don't use Spellbook.
+    // LinkCore has the parts that don't use Spellbook: links, their journal, metrics and connections.
     .target(
       name: "LinkCore",
       dependencies: [hummingbird, hummingbirdCore, http, httpParts, logging, metrics, nio, nioHTTP],
@@ -67,7 +67,7 @@ let package = Package(
       name: "links",
       dependencies: ["LinkServer", "LinkCore", spellbook, launching, launchLogging, launchMetrics, logging, metrics],
       swiftSettings: settings),
-    // The same service without Spellbook, as the baseline of `measure`.
+    // A version of the service without Spellbook, which the script `measure` uses as a baseline.
     .executableTarget(
       name: "links-by-hand", dependencies: ["LinkCore", hummingbird, http, nio, lifecycle, logging, metrics],
       swiftSettings: settings),

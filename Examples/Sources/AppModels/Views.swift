@@ -27,7 +27,7 @@ import Spellbook
     var body: some View { Text(model.summary) }
   }
 
-  /// The app's scenes: a window with a list of two pages, the timer and the history.
+  /// The app's scenes, which are one window with two pages, the timer and the history.
   struct FocusScenes: Scene {
     let registry: InitializerRegistry
 

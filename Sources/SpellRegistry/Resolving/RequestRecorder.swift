@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A recorder that passes each request of an initializer, and the registration that serves the request, to a closure.
+/// A recorder that passes each request for a service, and the registration that serves the request, to a closure.
 package final class RequestRecorder: Sendable {
   /// A registration, and the registry that provides its initializer's dependencies.
   package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)

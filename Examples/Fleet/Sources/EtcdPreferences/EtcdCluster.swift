@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The addresses of etcd's members, and the settings of the connections to them.
+/// An etcd cluster, described by its members' addresses and the connection settings.
 ///
 /// ```swift
 /// let cluster = EtcdCluster(endpoints: [
@@ -8,27 +8,29 @@ public import Foundation
 /// ])
 /// ```
 public struct EtcdCluster: Sendable {
-  /// The addresses of the cluster's members; if one doesn't answer, the store asks the next one.
+  /// The addresses of the cluster's members, which the store asks in turn if a member doesn't answer.
   public var endpoints: [URL]
   /// The user's name and password, if etcd requires a user.
   public var user: User?
-  /// The TLS settings, if the system doesn't trust etcd's certificate.
+  /// The TLS settings, if the system doesn't trust etcd's certificate or etcd requires a certificate of the program.
   public var tls: TLS?
-  /// The time to wait for one member; a quarter of it when a watch begins, and after a watch has been silent.
+  /// The time to wait for one member's answer.
+  ///
+  /// When a watch begins, and after a watch has been silent, the store waits for only a quarter of this time.
   public var requestLimit: Duration = .seconds(2)
-  /// The total time for which a read or a change is retried, over all members, while the cluster elects a leader or other
-  /// clients change the same values.
+  /// The total time for which a read or a change is retried.
   ///
-  /// A thread that waits to write to the same store waits at most 5 seconds.
+  /// The store retries with all members while the cluster elects a leader, or while other clients change the same
+  /// values. Another thread that waits to write to the same store waits at most 5 seconds.
   public var retryLimit: Duration = .seconds(5)
-  /// The time without a message of the watch after which the store asks etcd for its newest revision.
+  /// The time without a message from the watch after which the store asks etcd for its newest revision.
   ///
-  /// If etcd has a newer one, the watch may be dead. The store then opens another watch, which begins after the last change
-  /// that the store has.
+  /// If the store doesn't have this revision yet, the watch may be dead. In this case, the store opens a new watch,
+  /// which begins after the last change that the store has.
   public var silenceLimit: Duration = .seconds(4)
-  /// The maximum size of a change in bytes, with its keys and values: etcd's `--max-request-bytes`.
+  /// The maximum size of a change in bytes, which is etcd's option `--max-request-bytes`.
   ///
-  /// A larger change isn't sent.
+  /// The size includes keys and values. A larger change isn't sent.
   public var requestSizeLimit = 1_572_864
 
   /// Creates a cluster with the addresses of its members.
@@ -41,7 +43,7 @@ public struct EtcdCluster: Sendable {
     self.tls = tls
   }
 
-  /// A user of etcd.
+  /// The name and the password of an etcd user.
   public struct User: Sendable {
     let name: String
     let password: String
@@ -53,7 +55,7 @@ public struct EtcdCluster: Sendable {
     }
   }
 
-  /// The files of certificates and keys, in PEM format.
+  /// TLS settings, given as files with certificates and keys in PEM format.
   public struct TLS: Sendable {
     let certificateAuthority: URL?
     let certificate: URL?
@@ -62,7 +64,7 @@ public struct EtcdCluster: Sendable {
     /// Creates TLS settings from files.
     ///
     /// - Parameters:
-    ///   - certificateAuthority: The certificates to check etcd's certificate against; nil for the system's certificates.
+    ///   - certificateAuthority: The authorities that may sign etcd's certificate, or nil for the system's authorities.
     ///   - certificate: The program's certificate, if etcd requires one.
     ///   - privateKey: The key of the program's certificate.
     public init(certificateAuthority: URL? = nil, certificate: URL? = nil, privateKey: URL? = nil) {

@@ -2,17 +2,17 @@ internal import Foundation
 internal import NIOCore
 internal import PreferenceStorage
 
-/// The keys in etcd that belong to a store, and the store's local copy of their values.
+/// A connection between a store's keys in etcd and the store's local copy of their values.
 ///
-/// A change is one transaction of etcd. The transaction also writes the name of the change to the key that consists of the
-/// prefix alone. This lets a comparison of the whole range notice removals, and lets the store find out whether a change was
-/// made if the answer was lost.
+/// A change is one transaction in etcd. The transaction also writes a unique name for the change (`ChangeName`) to the
+/// key that consists of the prefix alone. Because of this write, a comparison of the whole range notices removals. If
+/// etcd's answer is lost, the name shows whether the change was made.
 struct EtcdConnection: Sendable {
   let client: EtcdClient
   let range: KeyRange
   let values: LocalValues
 
-  /// The values that the body of a transaction has read.
+  /// The keys that a transaction's body has read.
   struct Reads {
     var keys: Set<String> = []
     var areAll = false
@@ -20,12 +20,14 @@ struct EtcdConnection: Sendable {
 
   /// The outcome of a transaction.
   struct Outcome {
-    /// Whether the transaction was made; if not, others have changed values that it has read, and `values` has the current ones.
+    /// Whether etcd made the changes.
+    ///
+    /// If not, other clients have changed values that the transaction has read, and the local copy has these values.
     var isDone: Bool
     var changed: Set<String>
   }
 
-  /// Reads all values; returns the keys that changed, and the revision of the answer.
+  /// Reads all values from etcd, and returns the keys that changed and the revision of etcd's answer.
   func load(until end: NIODeadline? = nil) throws(EtcdError) -> (changed: Set<String>, revision: Revision) {
     let known = values.replica.newest
     let response: RangeResponse = try client.call(
@@ -35,15 +37,15 @@ struct EtcdConnection: Sendable {
     return (values.update { $0.load(entries, header, knownBefore: known) }, header.revision ?? .none)
   }
 
-  /// Returns the newest revision in etcd, which changes of other keys also raise.
+  /// Returns the newest revision in etcd, which is also raised by changes to other stores' keys.
   func currentRevision(until end: NIODeadline) throws(EtcdError) -> Revision {
-    // A read of a key makes sure that the member that answers isn't behind the others.
+    // Reading a key guarantees that the answering member isn't behind the other members.
     let request = RangeRequest(key: range.start, countOnly: true)
     let response: RangeResponse = try client.call("kv/range", request, until: end)
     return response.header?.revision ?? .none
   }
 
-  /// Finds out whether etcd accepts changes, without making one, and notes the result.
+  /// Finds out whether etcd accepts changes, without making a change, and records the result in the store's state.
   func tryWriting(until end: NIODeadline) {
     let mark = TransactionRequest.Operation.put(.init(key: range.start, value: Data()))
     let request = TransactionRequest(compare: [.never(range.start)], success: [mark])
@@ -51,16 +53,16 @@ struct EtcdConnection: Sendable {
       let _: TransactionResponse = try client.call("kv/txn", request, until: end)
       values.noteWrite()
     } catch {
-      // Other code notes whether etcd is available.
+      // Only refusals are recorded, because the `Follower` records whether etcd is available.
       if error.isOfEveryChange { values.noteRefusal(error.whenWriting) }
     }
   }
 
-  /// Makes changes, unless another client has changed the values that they depend on.
+  /// Makes changes in etcd, unless another client has changed values that the changes depend on.
   ///
   /// - Parameters:
-  ///   - reads: The keys that the body of the transaction has read, including keys that it changes.
-  ///   - old: The values that the body read.
+  ///   - reads: The keys that the transaction's body has read, including the keys that the body changes.
+  ///   - old: The local copy from which the body has read.
   func commit(
     _ changes: [PreferenceChange], having reads: Reads, of old: Replica, until end: NIODeadline
   ) throws(EtcdError) -> Outcome {
@@ -90,7 +92,7 @@ struct EtcdConnection: Sendable {
         + " file or a database, and its place here, or set both `etcd --max-request-bytes` and the requestSizeLimit")
   }
 
-  /// The maximum number of keys that are compared one by one; by default, etcd accepts 128 comparisons.
+  /// The maximum number of keys to compare one by one, below the 128 comparisons that etcd accepts by default.
   private static let comparisonLimit = 100
 
   private func request(
@@ -112,7 +114,7 @@ struct EtcdConnection: Sendable {
   ) -> [TransactionRequest.Operation] {
     let mark = TransactionRequest.Operation.put(.init(key: range.start, value: name.bytes))
     if changes.count > 1, changes.allSatisfy({ $0.json == nil }), Set(changes.map(\.key)) == Set(old.entries.keys) {
-      // This removes any number of keys, including keys that another client has just added.
+      // Deleting the range removes any number of keys, including keys that another client has just added.
       return [.delete(.init(key: range.firstValue, rangeEnd: range.end)), mark]
     }
     return [mark]
@@ -128,7 +130,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Puts the values that a failed transaction has read instead into the local copy.
+  /// Updates the local copy with the values that a failed transaction returns, and returns the keys that changed.
   private func take(
     _ response: TransactionResponse, having keys: [String]?, knownBefore known: Revision
   ) -> Set<String> {
@@ -143,7 +145,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Searches for the change with a name, and returns its revision; nil if the change wasn't made.
+  /// Searches etcd for the change with a name, and returns its revision, or nil if the change wasn't made.
   ///
   /// - Parameters:
   ///   - old: A revision before the change.
@@ -156,7 +158,7 @@ struct EtcdConnection: Sendable {
       return nil
     }
     if mark.value == name.bytes { return last }
-    // If the change was made, other clients have made later ones, so only the history has it.
+    // Another client has made a later change, so only etcd's history shows whether this change was made.
     do throws(EtcdError) {
       return try historicalRevision(of: name, after: old, until: last)
     } catch {
@@ -164,7 +166,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Searches etcd's history for the change with a name.
+  /// Searches etcd's history for the change with a name, and returns its revision, or nil if it isn't found.
   private func historicalRevision(
     of name: ChangeName, after old: Revision, until last: Revision
   ) throws(EtcdError) -> Revision? {
@@ -181,12 +183,12 @@ struct EtcdConnection: Sendable {
     throw EtcdError(.uncertain, "the part of etcd's history doesn't come in which the change may be")
   }
 
-  /// The preferences in an answer.
+  /// Returns the preferences in an answer.
   private func entries(in response: RangeResponse) -> [(key: String, entry: Replica.Entry)] {
     (response.kvs ?? []).compactMap { entry($0) }
   }
 
-  /// Applies the events of a watch, and returns the keys that changed.
+  /// Applies the events of a watch to the local copy, and returns the keys that changed.
   func apply(_ events: [WatchMessage.Event]) -> Set<String> {
     values.update { replica in
       var changed: Set<String> = []
@@ -199,7 +201,7 @@ struct EtcdConnection: Sendable {
     }
   }
 
-  /// Returns the preference in a pair of etcd; nil if the key isn't a preference's.
+  /// Returns the preference in a key-value pair from etcd, or nil if the key isn't a preference's key.
   private func entry(_ pair: KeyValue) -> (key: String, entry: Replica.Entry)? {
     guard let key = range.preference(for: pair.key) else { return nil }
     return (
@@ -211,7 +213,7 @@ struct EtcdConnection: Sendable {
   }
 }
 
-/// A name that no other change has.
+/// A unique name for a change, by which the store recognizes the change if etcd's answer is lost.
 struct ChangeName: Sendable {
   let bytes: Data
 

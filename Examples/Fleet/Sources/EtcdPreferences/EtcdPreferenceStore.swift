@@ -3,7 +3,7 @@ internal import NIOCore
 public import PreferenceStorage
 internal import Synchronization
 
-/// A store whose values are in etcd, for settings that all machines of a fleet share.
+/// A preference store whose values are in etcd, for settings that several machines share.
 ///
 /// ```swift
 /// let store = try EtcdPreferenceStore(
@@ -12,24 +12,25 @@ internal import Synchronization
 /// registry.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
-/// A value is JSON text under the prefix and the preference's key, so `etcdctl put /shop/settings/greeting '"hello"'`
-/// sets one.
+/// A value is JSON text, and its key in etcd is the prefix followed by the preference's key. The command
+/// `etcdctl put /shop/settings/greeting '"hello"'` sets a value.
 ///
-/// *When the work happens.* Creating the store reads all values from etcd, once. Later reads are from memory. A write
-/// is one request. When it returns, the cluster's majority has the change. It blocks its thread, and no other thread of
-/// the program. A change by another machine arrives by etcd's watch, some milliseconds later.
+/// *When the work happens.* Creating the store reads all values from etcd once. Later reads are from memory. A write is
+/// one request, which blocks its own thread and no other thread of the program. When the write returns, a majority of
+/// the cluster has the change. A change by another machine arrives through etcd's watch, some milliseconds later.
 ///
-/// *Transactions.* A transaction's body reads the values in memory, and its changes are made if no other client has
-/// changed any value that it has read. Otherwise, the body runs again on the current values, so it should do nothing
-/// but read and change values. No change is lost or made twice, even if etcd's answer is lost.
+/// *Transactions.* A transaction's body reads the values in memory. Its changes are made only if no other client has
+/// changed a value that the body has read. Otherwise, the body runs again with the current values, so it should do
+/// nothing but read and change values. No change is lost or made twice, even if etcd's answer is lost.
 ///
-/// *While etcd is unavailable.* Reads return the last known values, or those of the snapshot if the program was started
-/// meanwhile. `state` and an error in `errors` have the reason. Writes throw. If the answer to a write was lost, the
-/// error says that the change may have been made. The store tries to reach etcd at least every five seconds, and then
-/// reports what has changed.
+/// *While etcd is unavailable.* Reads return the last known values, or the snapshot's values if the program was started
+/// without etcd. `state` and an error in `errors` have the reason. Writes throw an error. If etcd's answer to a write
+/// was lost, the error says that the change may have been made. The store tries to reach etcd at least every five
+/// seconds, and reports the changed values when etcd is available again.
 ///
-/// *Limits.* One transaction changes at most 127 keys, unless etcd has another limit, or removes all. All values are in
-/// memory. Keys that one transaction creates are in alphabetical order, and not in the order in which it wrote them.
+/// *Limits.* One transaction can change at most 127 keys, unless etcd is set to another limit. Removing all keys has no
+/// limit. All values are in memory. Keys that one transaction creates are in alphabetical order, even if the
+/// transaction wrote them in another order.
 public final class EtcdPreferenceStore: CustomPreferenceStore {
   private let connection: EtcdConnection
   private let follower: Follower
@@ -40,14 +41,14 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
   /// available and the snapshot can't be read, the snapshot is moved away, and `snapshotFailure` has the reason.
   ///
   /// - Parameters:
-  ///   - cluster: The addresses of etcd.
+  ///   - cluster: The addresses of etcd's members, and the connection settings.
   ///   - prefix: The beginning of the keys in etcd, such as `/shop/settings/`.
-  ///   - snapshot: A file of this process, in which the store keeps the values for a start without etcd. It is a preferences
-  ///     file, which `prefs` shows.
-  ///   - startLimit: The time to wait for etcd.
-  /// - Throws: `.invalidKey` if the prefix is empty; `.unreadable` if a certificate can't be read; an error of
-  ///   `FilePreferenceStore` if the snapshot can't be opened, and etcd isn't available or others can write to the snapshot's
-  ///   folder.
+  ///   - snapshot: A preferences file, in which the store keeps the values for a start without etcd. The file belongs
+  ///     to this process. The tool `prefs` can show the file.
+  ///   - startLimit: The time to wait for etcd's first answer.
+  /// - Throws: `.invalidKey` if the prefix is empty. `.unreadable` if a certificate can't be read. An error of
+  ///   `FilePreferenceStore` if the snapshot can't be opened, and either etcd isn't available or other users can write
+  ///   to the snapshot's folder.
   public init(
     _ cluster: EtcdCluster, prefix: String, snapshot: URL? = nil, startLimit: Duration = .seconds(2)
   ) throws(PreferenceError) {
@@ -71,20 +72,21 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   deinit { follower.stop() }
 
-  /// The state of the store: whether its values are etcd's current values, and whether etcd accepts changes.
+  /// The state of the store, which says whether its values are etcd's current values and whether etcd accepts changes.
   public var state: EtcdState { connection.values.state }
 
-  /// The reason why the snapshot couldn't be read when the store was opened, with the file's new place; nil if it could
-  /// be read.
+  /// The reason that the snapshot couldn't be read when the store was opened, or nil if it could be read.
+  ///
+  /// The error also names the path to which the file was moved.
   public var snapshotFailure: PreferenceError? { connection.values.snapshotFailure }
 
-  /// The hub, with the queue of this process's writers and the listeners.
+  /// The hub, which orders this process's writers and notifies observers of changes.
   public var hub: PreferenceHub { connection.values.hub }
 
-  /// The keys, in the order in which any machine first wrote them.
+  /// The keys, in the order in which they were first written by any machine.
   public var keys: [String] { connection.values.replica.keys }
 
-  /// Returns the value as JSON text from memory, or nil if there is none.
+  /// Returns the value of a key from memory as JSON text, or nil if the key has no value.
   public func json(forKey key: String) -> String? { connection.values.json(forKey: key) }
 
   /// Makes the changes in etcd in one transaction, regardless of the current values.
@@ -100,10 +102,10 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// Reads and changes several values in one transaction.
   ///
-  /// The body runs again if another machine has changed a value that it has read.
+  /// The body runs again if another machine has changed a value that the body has read.
   ///
-  /// - Throws: Any error of the body; `.unwritable` or `.noSpace` if etcd can't make the changes; `.busy` if others kept
-  ///   changing the same values until the cluster's `retryLimit`.
+  /// - Throws: Any error of the body. `.unwritable` or `.noSpace` if etcd can't make the changes. `.busy` if other
+  ///   clients kept changing the same values until the cluster's `retryLimit`.
   public func transaction<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result
   ) throws -> Result {
@@ -120,7 +122,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
     return try result!.get()
   }
 
-  /// Runs the body until its changes are made.
+  /// Runs a transaction's body, repeatedly if necessary, until etcd has made its changes or an error occurs.
   ///
   /// - Parameter changed: Receives the keys whose values have changed.
   private func attempts<Result>(
@@ -151,13 +153,13 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
         if error.isOfEveryChange { connection.values.noteRefusal(error.whenWriting) }
         throw error.whenWriting
       }
-      // Machines that change the same value pause before they try again. The pause doesn't depend on the number of failed
-      // attempts, so none of them is always too late.
+      // Machines that change the same value pause for a random time before their next attempt. The pause doesn't depend
+      // on the number of failed attempts, so no machine is always too late.
       Thread.sleep(forTimeInterval: Double((.now() - begin).nanoseconds) / 1e9 * .random(in: 0...6))
     }
   }
 
-  /// Reads all values from etcd.
+  /// Reads all values from etcd now, without waiting for the watch to report changes.
   ///
   /// - Throws: `.unreadable` if etcd doesn't answer.
   public func reload() throws(PreferenceError) {
@@ -172,8 +174,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// The errors that couldn't be thrown to a caller.
   ///
-  /// The first elements are the reason why the snapshot was moved away, if it was, and the reason why etcd isn't
-  /// available, if it isn't.
+  /// If the snapshot was moved away, or etcd isn't available, the stream begins with the reasons.
   public var errors: AsyncStream<PreferenceError> { connection.values.errors }
 }
 

@@ -1,21 +1,23 @@
 public import PreferenceStorage
 
-/// The state of a store: whether its values are etcd's current values, and whether etcd accepts changes.
+/// The state of a store, which says whether its values are etcd's current values and whether etcd accepts changes.
 public enum EtcdState: Sendable, CustomStringConvertible {
-  /// The store has etcd's values, and gets their changes.
+  /// The store has etcd's current values, and receives their changes.
   case connected
-  /// The store has etcd's values, but etcd refuses all changes for this reason: it has no space left, or the user may
-  /// only read.
+  /// The store has etcd's current values, but etcd refuses all changes for the given reason.
   ///
-  /// The state becomes `connected` some seconds after etcd accepts changes again.
+  /// Either etcd has no space left, or the user may only read. The state becomes `connected` some seconds after etcd
+  /// accepts changes again.
   case readOnly(PreferenceError)
-  /// The store has the last known values, or those of the snapshot, for this reason; it keeps trying to reach etcd.
+  /// The store can't reach etcd for the given reason, and has the last known values or the snapshot's values.
+  ///
+  /// The store keeps trying to reach etcd.
   case away(PreferenceError)
 
-  /// Whether the store reaches etcd, and so has its current values.
+  /// Whether the store can reach etcd, and therefore has etcd's current values.
   public var isConnected: Bool { if case .away = self { false } else { true } }
 
-  /// The state, and the reason if there is one.
+  /// The state as text, with the reason if there is one.
   public var description: String {
     switch self {
     case .connected: "connected"

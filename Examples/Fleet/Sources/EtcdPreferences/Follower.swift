@@ -4,10 +4,10 @@ internal import NIOCore
 internal import PreferenceStorage
 internal import Synchronization
 
-/// A thread that reads all values from etcd, watches their changes, and begins again when the watch ends.
+/// A thread that reads all values from etcd, watches their changes, and starts over when the watch ends.
 ///
-/// A watch ends if its connection closes, if its member loses the leader, or if the revision with which it begins has
-/// been compacted. The thread then reads all values again, so it misses no change, and notices that a cluster was
+/// A watch ends if its connection closes, if its cluster member loses the leader, or if etcd has compacted its first
+/// revision. After that, the thread reads all values again. It therefore misses no change, and notices if a cluster was
 /// restored from a backup.
 final class Follower: Sendable {
   private struct Course: Sendable {
@@ -28,7 +28,7 @@ final class Follower: Sendable {
     thread.start()
   }
 
-  /// Makes the thread end soon.
+  /// Asks the thread to end, without waiting for its end.
   func stop() {
     let watch = course.withLock { course in
       course.isOver = true
@@ -40,7 +40,7 @@ final class Follower: Sendable {
 
   private static let longestPause = Duration.seconds(5)
 
-  /// The time to wait for etcd when a watch begins, and after a watch has been silent.
+  /// The time to wait for etcd's answer when a watch begins, and after a watch has been silent.
   private var answerLimit: Duration { connection.client.cluster.requestLimit / 4 }
 
   private func run() {
@@ -54,15 +54,15 @@ final class Follower: Sendable {
       } catch {
         connection.values.leave(error.whenReading)
       }
-      // The first attempt has no pause, because a watch ends whenever its member does.
+      // The first attempt after a watch has no pause, because a watch also ends if only its own member stops.
       if pause > .zero, end.wait(timeout: .now() + pause.seconds) == .success { return }
       pause = min(max(pause * 2, .milliseconds(50)), Follower.longestPause)
     }
   }
 
-  /// Applies the events of a watch until it ends; returns whether there was an event or a long silence.
+  /// Applies the events of a watch until the watch ends, and returns whether it had an event or a long silence.
   ///
-  /// If etcd isn't available, the next read notices that, since it asks the other members too.
+  /// This method doesn't check whether etcd is available, because the next read of all values asks every member.
   private func follow(from revision: Revision) -> Bool {
     guard var watch = open(from: revision.next) else { return false }
     defer { watch.stop() }
@@ -90,7 +90,7 @@ final class Follower: Sendable {
     }
   }
 
-  /// Opens a watch, and returns it when etcd has confirmed it; nil if etcd doesn't.
+  /// Opens a watch, and returns the watch after etcd has confirmed it, or nil if etcd doesn't confirm it.
   private func open(from revision: Revision) -> WatchStream? {
     let watch: WatchStream
     do throws(EtcdError) {
@@ -108,7 +108,7 @@ final class Follower: Sendable {
     return nil
   }
 
-  /// Waits for etcd's first message, which confirms the watch.
+  /// Waits for etcd's first message, and returns whether the message confirms the watch.
   private func hasBegun(_ watch: WatchStream) -> Bool {
     do throws(EtcdError) {
       guard case .message(let message) = try watch.next(within: answerLimit) else { return false }
@@ -118,11 +118,11 @@ final class Follower: Sendable {
     }
   }
 
-  /// Returns the watch to continue with after a silence; nil if all values have to be read again.
+  /// Returns the watch to continue with after a silence, or nil if all values have to be read again.
   ///
-  /// A connection may be dead although it never ended. If etcd has newer changes, they are to keys of other stores, or
-  /// were missed. A new watch from the last known change on reports those that were missed, and also removals, which a
-  /// comparison of values can't show.
+  /// A connection may be dead without having ended. If etcd has newer changes, the store may have missed them, unless
+  /// they are to other stores' keys. A new watch that starts after the last known change reports all missed changes.
+  /// They include removals, which a comparison of values can't show.
   private func successor(of watch: WatchStream) -> WatchStream? {
     let end = NIODeadline.now() + TimeAmount(answerLimit)
     let seen = connection.values.replica.revision

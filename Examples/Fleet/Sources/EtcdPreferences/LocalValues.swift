@@ -1,7 +1,7 @@
 internal import PreferenceStorage
 internal import Synchronization
 
-/// The values that a store reads, in memory and in the snapshot.
+/// A store's local copy of its values, in memory and in the snapshot file.
 final class LocalValues: Sendable {
   let hub = PreferenceHub()
   private let contents: Mutex<Contents>
@@ -9,7 +9,7 @@ final class LocalValues: Sendable {
   /// A lock for writing the snapshot.
   private let saving = Mutex(())
   private let standing = Mutex(EtcdState.away(PreferenceError(.unreadable, "etcd was not asked yet")))
-  /// The reason why an unreadable snapshot was moved away; nil if none was.
+  /// The reason that an unreadable snapshot was moved away, or nil if no snapshot was moved.
   let snapshotFailure: PreferenceError?
 
   init(snapshot: Snapshot?) {
@@ -30,9 +30,10 @@ final class LocalValues: Sendable {
 
   func json(forKey key: String) -> String? { contents.withLock { $0.replica.entries[key]?.json } }
 
-  /// Changes the values; returns the keys that changed according to `body`, of which the hub is to be notified.
+  /// Changes the values, and returns the changed keys that `body` has returned.
   ///
-  /// On return, the snapshot has the values that `body` found or made, even if another thread made them.
+  /// The caller notifies the hub of the changed keys. On return, the snapshot has all changes that `body` has seen or
+  /// made, including changes by other threads.
   func update(_ body: (inout Replica) -> Set<String>) -> Set<String> {
     let changed = contents.withLock { contents in
       let changed = body(&contents.replica)
@@ -43,10 +44,10 @@ final class LocalValues: Sendable {
     return changed
   }
 
-  /// Notes that etcd answers.
+  /// Records that etcd answers, so that the state isn't `away` anymore.
   func arrive() { standing.withLock { if !$0.isConnected { $0 = .connected } } }
 
-  /// Notes that etcd doesn't answer, and reports the error unless etcd was already unavailable.
+  /// Records that etcd doesn't answer, and reports the error unless etcd was already unavailable.
   func leave(_ error: PreferenceError) {
     let isNew = standing.withLock { state in
       defer { state = .away(error) }
@@ -55,13 +56,13 @@ final class LocalValues: Sendable {
     if isNew { hub.report(error) }
   }
 
-  /// Notes that etcd accepts changes.
+  /// Records that etcd accepts changes, so that the state isn't `readOnly` anymore.
   func noteWrite() { standing.withLock { if case .readOnly = $0 { $0 = .connected } } }
 
-  /// Notes that etcd refuses changes.
+  /// Records that etcd refuses changes, unless the state is `away`.
   func noteRefusal(_ error: PreferenceError) { standing.withLock { if $0.isConnected { $0 = .readOnly(error) } } }
 
-  /// Returns a stream of errors, which begins with the reasons why the snapshot was moved away and why etcd isn't available.
+  /// A stream of errors, which begins with the reasons if the snapshot was moved away or etcd isn't available.
   var errors: AsyncStream<PreferenceError> {
     let later = hub.errors
     var present = [snapshotFailure].compactMap(\.self)
@@ -76,7 +77,7 @@ final class LocalValues: Sendable {
     return stream
   }
 
-  /// Writes the changed values to the snapshot; the caller holds the lock `saving`.
+  /// Writes the changed values to the snapshot, while the caller holds the lock `saving`.
   private func save(in snapshot: FilePreferenceStore) {
     let (replica, keys) = contents.withLock { contents in
       defer { contents.unsaved = [] }

@@ -5,13 +5,13 @@ internal import PreferenceStorage
 struct Snapshot {
   let file: FilePreferenceStore
   let values: [(key: String, json: String)]
-  /// The reason why an unreadable file was moved away when the snapshot was opened, with its new place; nil if none was.
+  /// The reason that an unreadable file was moved away, with the file's new path, or nil if no file was moved.
   private(set) var failure: PreferenceError?
 
-  /// Opens the snapshot; moves a file away that can't be read, if its values are available in etcd.
+  /// Opens the snapshot, after moving an unreadable file away if its values are available in etcd.
   ///
-  /// - Parameter isInEtcd: Returns whether the values are available in etcd; called at most once.
-  /// - Throws: The reason why the file can't be read.
+  /// - Parameter isInEtcd: A closure that returns whether the values are available in etcd. It is called at most once.
+  /// - Throws: The reason that the file can't be read.
   init(at url: URL, ifUnreadable isInEtcd: () -> Bool) throws(PreferenceError) {
     do throws(PreferenceError) {
       try self.init(at: url)
@@ -35,12 +35,14 @@ struct Snapshot {
     self.values = values
   }
 
-  /// The kinds of failure that moving the file away ends; a folder that others can write to isn't one of them.
+  /// The error codes of problems that moving the file away can solve.
+  ///
+  /// A folder that other users can write to isn't among these problems.
   private static let reasonsToSetAside: [PreferenceError.Code] = [
     .notAPreferencesFile, .laterVersion, .unreadable, .insecureFile,
   ]
 
-  /// Moves the file to a name that is free, and returns its new place.
+  /// Moves the file to an unused name in its folder, and returns the file's new URL.
   private static func setAside(_ url: URL, because error: PreferenceError) throws(PreferenceError) -> URL {
     let files = FileManager.default
     let places = (1...).lazy.map { url.appendingPathExtension($0 == 1 ? "unreadable" : "unreadable-\($0)") }

@@ -2,7 +2,7 @@ internal import EtcdPreferences
 internal import Foundation
 internal import PreferenceStorage
 
-/// A program that shows, sets and watches the settings of a fleet.
+/// The program `fleet`, which shows, sets and watches settings in etcd.
 @main struct Fleet {
   static func main() async {
     let invocation: Invocation
@@ -62,7 +62,7 @@ internal import PreferenceStorage
     }
   }
 
-  /// Prints the values, and each change of them, until the program is interrupted.
+  /// Prints all values, and later each changed value, until the program is interrupted.
   private static func watch(_ store: EtcdPreferenceStore) async {
     let changes = store.changes()
     let errors = store.errors
@@ -85,7 +85,7 @@ internal import PreferenceStorage
     do {
       try handle.write(contentsOf: Data("\(text)\n".utf8))
     } catch {
-      // The reader of the pipe has ended, as in `fleet watch | head -1`.
+      // The process that reads the pipe has ended, such as `head` in `fleet watch | head -1`.
       exit(1)
     }
   }

@@ -1,7 +1,7 @@
 internal import EtcdPreferences
 internal import Foundation
 
-/// The arguments of the program.
+/// The parsed arguments of the program.
 struct Invocation {
   enum Command: Equatable {
     case show(key: String?)
@@ -31,7 +31,7 @@ struct Invocation {
   var snapshot: URL?
   var command: Command
 
-  /// Reads the arguments.
+  /// Parses the program's arguments.
   ///
   /// - Throws: A `Mistake` if the arguments don't fit the usage.
   init(_ arguments: [String], environment: [String: String]) throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import EtcdPreferences
 
 @Suite("The values that a store has of etcd's") struct ReplicaTests {
-  /// The state of one key in etcd: a value since a revision, or none.
+  /// A change to a key in etcd, with the new value (nil for a removal) and the revision of the change.
   typealias Change = (key: String, json: String?, revision: Int64)
 
   private let history: [Change] = [

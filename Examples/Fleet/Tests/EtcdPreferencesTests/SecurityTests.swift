@@ -30,7 +30,7 @@ extension EtcdTests {
       try store.transaction { try $0.set(1, forKey: "a") }
       #expect(await changes.next() == ["a"])
 
-      // A user who may only read.
+      // The user `reader` may only read keys that begin with `/readable/`.
       cluster.user = .init("reader", password: "secret of reader")
       let reading = try EtcdPreferenceStore(cluster, prefix: "/readable/")
       #expect(try reading.value(Int.self, forKey: "a") == 1)
@@ -72,10 +72,10 @@ extension EtcdTests {
   }
 }
 
-/// Certificates for one test: those of an authority, and of a server on this machine.
+/// Certificates for one test, one for an authority and one for a server on this machine.
 ///
-/// The program uses the server's certificate, too. It has no common name, because etcd's gateway, if etcd has users, refuses a
-/// program whose certificate has one.
+/// The client also uses the server's certificate. This certificate has no common name, because etcd's gateway refuses a
+/// client certificate with a common name if etcd has users.
 private final class Certificates: Sendable {
   static var canBeMade: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") }
 

@@ -12,7 +12,7 @@ extension EtcdTests {
       let nodes = try await EtcdNodes(3)
       var cluster = nodes.cluster
       let leader = try nodes.leader()
-      // Both stores ask the leader first, so both the watch and the updates lose their member.
+      // Both stores ask the leader first, so the leader's end interrupts both the watch and the updates.
       cluster.endpoints.swapAt(0, leader)
       let (writer, reader) = (try store(cluster), try store(cluster))
       var changes = reader.changes(of: "count").makeAsyncIterator()
@@ -70,7 +70,7 @@ extension EtcdTests {
       try EtcdPreferenceStore(cluster, prefix: "/settings/", startLimit: .seconds(30))
     }
 
-    /// Reads changes until the count has at least this value.
+    /// Reads changes until the stored count has at least this value.
     private func readChanges(
       _ count: Int, from changes: inout PreferenceChanges.Iterator, of store: EtcdPreferenceStore
     ) async throws {
@@ -85,7 +85,7 @@ private func add(to store: EtcdPreferenceStore) throws {
   try store.transaction { try $0.set(($0.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count") }
 }
 
-/// A value that one thread passes to another once.
+/// A flag that one thread sets once and another thread reads.
 private final class Flag: Sendable {
   private let value = Atomic(false)
   var isSet: Bool { value.load(ordering: .relaxed) }

@@ -21,7 +21,7 @@ public struct Notes: ParsableCommand {
 }
 
 extension Notes {
-  /// Adds a note.
+  /// A subcommand that adds a note.
   public struct Add: ParsableCommand {
     /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Adds a note.")
@@ -51,7 +51,7 @@ extension Notes {
     }
   }
 
-  /// Lists the notes.
+  /// A subcommand that lists the notes.
   public struct List: ParsableCommand {
     /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Lists the notes.")
@@ -83,7 +83,7 @@ extension Notes {
     }
   }
 
-  /// Removes a note.
+  /// A subcommand that removes a note.
   public struct Done: ParsableCommand {
     /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Removes a note.")
@@ -109,7 +109,7 @@ extension Notes {
     }
   }
 
-  /// Shows and changes the settings.
+  /// A subcommand that shows and changes the settings.
   public struct Settings: ParsableCommand {
     /// The summary that `--help` shows.
     public static let configuration = CommandConfiguration(abstract: "Shows the settings, or changes them.")

@@ -42,7 +42,7 @@ struct FileNotebook: Notebook {
 
 /// A type that prints the output of the commands.
 public protocol Console: Sendable {
-  /// Prints a line.
+  /// Prints a line of a command's output.
   func print(_ line: String)
 }
 

@@ -2,25 +2,25 @@ import Foundation
 
 /// A text file to which one process appends whole lines.
 ///
-/// If a write fails or the process is killed during one, the file may end with a part of a line. The part is removed
-/// before the next write, so that no line is appended to it.
+/// If a write fails, or the process is killed during a write, the file may end with an incomplete line. The incomplete
+/// line is removed before the next write, so that no new line is appended to it.
 struct JournalFile {
-  /// The file, with its links followed.
+  /// The URL of the file, with symbolic links resolved.
   private let url: URL
   private var handle: FileHandle
-  /// The total length in bytes of the lines that were written completely.
+  /// The total length of all complete lines, in bytes.
   private var length: UInt64
-  /// Whether the file ends with a part of a line.
+  /// Whether the file ends with an incomplete line.
   private var endsWithPart: Bool
-  /// The lines at the time when the file was opened.
+  /// The complete lines that the file had when it was opened.
   let lines: Data
-  /// The part of a line after the last whole line; empty unless a write was cut off.
+  /// The incomplete line at the end of the file when it was opened, or empty if there was none.
   let remainder: Data
 
   /// Whether the file has no lines.
   var isEmpty: Bool { length == 0 }
 
-  /// Opens a file, which is created if it doesn't exist, and changes nothing in it.
+  /// Opens a file without changing its contents, or creates the file if it doesn't exist.
   ///
   /// - Throws: A ``JournalError`` if the file can't be opened, or is open in another process.
   init(url: URL) throws {
@@ -43,15 +43,15 @@ struct JournalFile {
   /// - Throws: Errors of the file system.
   func contents() throws -> Data { try Data(contentsOf: url) }
 
-  /// Appends lines: when this returns, the system has all of them; if it throws, none.
+  /// Appends lines, all of which the operating system has when this method returns.
   ///
-  /// - Throws: ``JournalError/changed(_:)``, and errors of the file system.
+  /// - Throws: ``JournalError/changed(_:)``, and errors of the file system. In this case, no line is appended.
   mutating func append(_ lines: Data) throws {
     if endsWithPart { try removePart() }
     try checkFile()
     do { try handle.write(contentsOf: lines) } catch {
       endsWithPart = true
-      // If this fails as well, the next call tries again.
+      // If the removal fails as well, the next call of `append` repeats it.
       do { try removePart() } catch {}
       throw error
     }
@@ -59,16 +59,16 @@ struct JournalFile {
   }
 
   private mutating func removePart() throws {
-    // This is also where the next write begins.
+    // Truncating also moves the file position to the new end, at which the next write begins.
     try handle.truncate(atOffset: length)
     endsWithPart = false
   }
 
-  /// Replaces all lines: if the process is killed meanwhile, the file has either the former lines or the new ones.
+  /// Replaces all lines, so that even a killed process leaves either the old lines or the new lines in the file.
   ///
-  /// - Parameter keepsFormer: Whether the former file is kept beside the new one.
-  /// - Returns: The former file, if it is kept.
-  /// - Throws: Errors of the file system; the file then is as it was.
+  /// - Parameter keepsFormer: Whether the old file is kept under another name.
+  /// - Returns: The URL of the old file, or nil if the old file isn't kept.
+  /// - Throws: Errors of the file system. If an error occurs before the rename, the file is unchanged.
   mutating func replaceLines(with lines: Data, keepsFormer: Bool) throws -> URL? {
     try checkFile()
     let permissions = try FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))[
@@ -100,7 +100,7 @@ struct JournalFile {
     return former
   }
 
-  /// Gives the file a second name, `NAME.damaged-1` or the next one that is free, which takes no space.
+  /// Adds a hard link to the file, which takes no disk space, with the first free name like `NAME.damaged-1`.
   private func linkFormer() throws -> URL {
     for number in 1... {
       let copy = url.appendingPathExtension("damaged-\(number)")
@@ -114,7 +114,7 @@ struct JournalFile {
     let folder = open(url.deletingLastPathComponent().path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
     guard folder >= 0 else { throw JournalError.unusableFile(of: url) }
     let handle = FileHandle(fileDescriptor: folder, closeOnDealloc: true)
-    // Some file systems don't support this, and don't need it.
+    // Some file systems don't support synchronizing a folder, and don't need it.
     if fsync(handle.fileDescriptor) != 0, errno != EINVAL { throw JournalError.unusableFile(of: url) }
   }
 
@@ -138,14 +138,15 @@ extension JournalFile {
       guard descriptor >= 0 else { throw JournalError.unusableFile(of: url) }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       try lock(descriptor, of: url)
-      // The process that had the lock may have replaced the file in the meantime.
+      // Another process may have replaced the file while it held the lock.
       if isFile(at: path, of: handle) { return handle }
     }
   }
 
   /// Locks an open file, or throws an error if another process has kept it locked for a second.
   ///
-  /// A process that this one has just started has a copy of each open file, and of its lock, until its program begins.
+  /// A newly forked child process shares all open files and their locks until it executes its program. A lock may
+  /// therefore appear to be taken for a moment.
   private static func lock(_ descriptor: Int32, of url: URL) throws {
     for _ in 1...200 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
@@ -155,14 +156,14 @@ extension JournalFile {
     throw JournalError.inUse(url.path(percentEncoded: false))
   }
 
-  /// Whether the path still leads to an open file.
+  /// Returns whether the path still leads to the file that a handle has open.
   private static func isFile(at path: String, of handle: FileHandle) -> Bool {
     var (named, opened) = (stat(), stat())
     return stat(path, &named) == 0 && fstat(handle.fileDescriptor, &opened) == 0
       && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev
   }
 
-  /// Throws an error if another program has removed, replaced or changed the file without the lock.
+  /// Throws an error if another program has removed, replaced or changed the file without holding the lock.
   private func checkFile() throws {
     let path = url.path(percentEncoded: false)
     let end = try handle.seekToEnd()
@@ -180,7 +181,7 @@ public enum JournalError: Error, CustomStringConvertible {
   case inUse(String)
   /// The file was removed, replaced or changed while it was open.
   case changed(String)
-  /// The file can't be opened, read or replaced, for a reason that the system names.
+  /// The file can't be opened, read or replaced, for the reason in the second string.
   case unusableFile(String, String)
   /// The journal was closed.
   case closed
@@ -190,7 +191,7 @@ public enum JournalError: Error, CustomStringConvertible {
     .unusableFile(url.path(percentEncoded: false), String(cString: strerror(errno)))
   }
 
-  /// A sentence on what happened, and one on what to do.
+  /// A description of the problem and, for most cases, of its solution.
   public var description: String {
     switch self {
     case .notAJournal(let path): "\(path) isn't a journal of links. Choose another file."

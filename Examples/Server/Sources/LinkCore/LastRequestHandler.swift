@@ -4,7 +4,7 @@ public import NIOCore
 public import NIOHTTPTypes
 
 extension HTTPServerBuilder {
-  /// An HTTP/1 server that answers all requests that its clients have sent before it stops.
+  /// Returns a builder for an HTTP/1 server that, before it stops, answers all requests that clients have sent.
   ///
   /// - Parameter linger: The time for which a connection without a request stays open when the server shuts down.
   public static func answeringLastRequests(within linger: TimeAmount) -> HTTPServerBuilder {
@@ -14,12 +14,13 @@ extension HTTPServerBuilder {
 
 /// A handler that ends a kept-alive connection when the server shuts down, without leaving a request unanswered.
 ///
-/// Without this handler, Hummingbird closes a connection at once if it has no request under way, and otherwise after
-/// the response. A client that sends its next request at that moment gets no answer, and can't know whether the request
-/// was carried out.
+/// Without this handler, Hummingbird closes a connection immediately if no request is in progress, and otherwise after
+/// the response. A client that sends its next request at that moment gets no response, and can't know whether the
+/// request was carried out.
 ///
 /// With this handler, the last response on a connection has the header `Connection: close`, which tells the client to
-/// send nothing more. A connection without a request under way waits for one for a while, and is then closed.
+/// send no further requests. A connection without a request in progress stays open for a while, in case a last request
+/// arrives.
 public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The parts of requests that this handler receives from the connection.
   public typealias InboundIn = HTTPRequestPart
@@ -34,7 +35,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
   /// The number of requests that haven't been answered yet.
   private var requests = 0
   private var isShuttingDown = false
-  /// Whether a response has told the client to send nothing more.
+  /// Whether a response with the header `Connection: close` has been sent.
   private var hasAnnouncedEnd = false
   private var end: Scheduled<Void>?
 
@@ -43,7 +44,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
   /// - Parameter linger: The time for which a connection without a request stays open when the server shuts down.
   public init(linger: TimeAmount) { self.linger = linger }
 
-  /// Counts the requests.
+  /// Counts the requests, because a connection with an unanswered request stays open.
   public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .head = unwrapInboundIn(data) {
       requests += 1
@@ -52,7 +53,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     context.fireChannelRead(data)
   }
 
-  /// Starts to close the connection when the server shuts down.
+  /// Prepares to close the connection when the server starts to shut down.
   public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
     // The event isn't passed on, because the next handler would close the connection.
@@ -61,7 +62,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     if requests == 0 { scheduleEnd(context) }
   }
 
-  /// Marks the last response, and ends the connection after it.
+  /// Adds `Connection: close` to the last response, and ends the connection after this response.
   public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head(var head) where isShuttingDown && requests == 1 && head.status.kind != .informational:
@@ -78,14 +79,15 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     }
   }
 
-  /// Closes the connection if the client doesn't.
+  /// Schedules the end of the connection, in case the client doesn't close it.
   private func scheduleEnd(_ context: ChannelHandlerContext) {
     end?.cancel()
     end = context.eventLoop.scheduleTask(in: linger) { [channel = context.channel] in channel.close(promise: nil) }
   }
 
-  /// Writes the end of the last response, and then closes only the output: bytes of the client that are never read
-  /// would make the system discard the response.
+  /// Writes the end of the last response, and then closes only the output of the connection.
+  ///
+  /// If the input were closed too, unread bytes from the client would make the system discard the response.
   private func finish(_ context: ChannelHandlerContext, with data: NIOAny, _ promise: EventLoopPromise<Void>?) {
     let written = promise ?? context.eventLoop.makePromise()
     written.futureResult.whenComplete { [channel = context.channel] _ in channel.close(mode: .output, promise: nil) }
@@ -93,7 +95,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     scheduleEnd(context)
   }
 
-  /// Cancels the scheduled end of a connection that has ended by itself.
+  /// Cancels the scheduled end of the connection, which is already closed.
   public func channelInactive(context: ChannelHandlerContext) {
     end?.cancel()
     context.fireChannelInactive()

@@ -8,16 +8,16 @@ public import Hummingbird
 
 /// A short link, with the number of times that it was followed.
 public struct Link: ResponseCodable, Hashable, Sendable {
-  /// The end of the short address.
+  /// The last part of the short address, such as `swift` in `/l/swift`.
   public let code: String
   /// The address that the link leads to.
   public let url: String
-  /// The name of the user who created it.
+  /// The name of the user who created the link.
   public let owner: String
-  /// The number of visits.
+  /// The number of times that the link was followed.
   public internal(set) var visits: Int
 
-  /// Creates a link without visits.
+  /// Creates a link that hasn't been followed yet.
   public init(code: String, url: String, owner: String) {
     self.code = code
     self.url = url
@@ -25,7 +25,7 @@ public struct Link: ResponseCodable, Hashable, Sendable {
     visits = 0
   }
 
-  /// Checks that the code can be part of an address, and that the link leads to a web page.
+  /// Checks that the code can be part of an address, and that `url` is an HTTP or HTTPS address.
   ///
   /// - Throws: ``LinkError`` with the reason.
   public func validate() throws(LinkError) {
@@ -55,17 +55,17 @@ public struct Link: ResponseCodable, Hashable, Sendable {
   }
 }
 
-/// A request for a new link, with its address and an optional code.
+/// The body of a request to create a link.
 public struct NewLink: Decodable, Sendable {
   /// The address that the link leads to.
   public let url: String
-  /// The code that the user wants; nil for a random one.
+  /// The code that the user wants, or nil for a random code.
   public let code: String?
 }
 
 /// The reason that a link can't be created, found or removed.
 public enum LinkError: Error, Hashable {
-  /// The code or the address isn't valid, for this reason.
+  /// The code or the address isn't valid, for the given reason.
   case invalid(String)
   /// Another link has the code.
   case taken(String)
@@ -76,7 +76,7 @@ public enum LinkError: Error, Hashable {
 }
 
 extension LinkError: HTTPResponseError {
-  /// The status of the response.
+  /// The HTTP status of the response to the failed request.
   public var status: HTTPResponse.Status {
     switch self {
     case .invalid: .unprocessableContent
@@ -95,7 +95,7 @@ extension LinkError: HTTPResponseError {
     }
   }
 
-  /// The response, with the reason as JSON.
+  /// Returns a response with the reason as JSON.
   public func response(from request: Request, context: some RequestContext) throws -> Response {
     try HTTPError(status, message: message).response(from: request, context: context)
   }

@@ -1,15 +1,15 @@
 public import Foundation
 import Synchronization
 
-/// The links on disk: a text file with a line of JSON for each change, after a first line with the version of the
-/// format.
+/// A journal of the links on disk, with a line of JSON for each change.
 ///
-/// The journal isn't a database, but it loses no change that it has accepted: the system has the change when
-/// ``append(_:)`` returns, and the file doesn't if that throws. Only one process can have the file open. The journal
-/// can be opened again after the process was killed, and on a full disk. Lines that can't be read, as after damage to
-/// the disk, are left out, and a copy of the file keeps them. Without a file, the lines are in memory.
+/// The first line of the text file has the version of the format. The journal isn't a database, but it loses no change
+/// that it has accepted. When ``append(_:)`` returns, the operating system has the change. If ``append(_:)`` throws an
+/// error, the file doesn't have the change. Only one process can have the file open. The journal can be opened again
+/// after the process was killed, and on a full disk. Unreadable lines, such as after damage to the disk, are skipped,
+/// and a copy of the file keeps them. Without a file, the lines are in memory.
 ///
-/// Version 1 had no owners; ``rewrite()`` adds them.
+/// Version 1 of the format had no owners. ``rewrite()`` adds an owner to each link of version 1.
 public final class LinkJournal: Sendable {
   /// The version of the format that this program writes.
   public static let currentVersion = 2
@@ -18,7 +18,7 @@ public final class LinkJournal: Sendable {
   public enum Change: Codable, Sendable {
     /// A link was created.
     case added(Link)
-    /// Links were followed; the numbers of visits, by code.
+    /// Links were followed, with the number of new visits for each code.
     case followed([String: Int])
     /// The link with this code was removed.
     case removed(String)
@@ -30,9 +30,9 @@ public final class LinkJournal: Sendable {
     public let links: Int
     /// The numbers of the lines that couldn't be read.
     public let unreadableLines: [Int]
-    /// The former file, which has the unreadable lines; nil if there are none.
+    /// The old file, which keeps the unreadable lines, or nil if it wasn't kept.
     public let copy: URL?
-    /// The reason that the file was left unchanged, with its unreadable lines; nil if it was rewritten.
+    /// The error that prevented the rewrite, or nil if the file was rewritten.
     public let failure: (any Error)?
   }
 
@@ -50,7 +50,7 @@ public final class LinkJournal: Sendable {
 
   private let state: Mutex<State>
 
-  /// Opens the journal in a file, which is created if it doesn't exist, or a journal in memory if there is no URL.
+  /// Opens the journal in a file (which is created if it doesn't exist), or in memory if `url` is nil.
   ///
   /// - Throws: ``JournalError`` if the file isn't a journal, is of a later version, or is open in another process.
   public init(url: URL?) throws {
@@ -74,9 +74,9 @@ public final class LinkJournal: Sendable {
 
   /// Rewrites a journal that is of an earlier version, has unreadable lines, or has many more lines than links.
   ///
-  /// - Returns: The result; nil if there was nothing to do.
-  /// - Throws: An error of the file system if the journal is of an earlier version; changes then can't be appended to
-  ///   it.
+  /// - Returns: The result of the rewrite, or nil if no rewrite was necessary.
+  /// - Throws: An error of the file system if a journal of an earlier version can't be rewritten. In this case, no
+  ///   changes must be appended to it.
   public func rewrite() throws -> Rewriting? {
     try state.withLock { state in
       guard var file = state.file else { return nil }
@@ -108,9 +108,10 @@ public final class LinkJournal: Sendable {
     }
   }
 
-  /// Appends changes: the system has all of them when this returns, and none if it throws.
+  /// Appends changes, all of which the operating system has when this method returns.
   ///
-  /// - Throws: ``JournalError``, and errors of the file system, such as a full disk.
+  /// - Throws: ``JournalError``, or an error of the file system, such as a full disk. In this case, no change is
+  ///   appended.
   public func append(_ changes: [Change]) throws {
     let lines = try Data(changes.map(Self.line).joined())
     try state.withLock { state in
@@ -136,21 +137,21 @@ public final class LinkJournal: Sendable {
 // MARK: Lines
 
 extension LinkJournal {
-  /// The version of a file; nil if it isn't a journal.
+  /// Returns the format version of a file, or nil if the file isn't a journal.
   private static func version(of file: JournalFile) throws -> Int? {
     let lines = file.lines.split(separator: newline)
     guard let first = lines.first else {
-      // A journal whose first line was never completed has only a part of that line.
+      // If the very first write was cut off, the file has only a part of the first line.
       let header = try line(Header(version: currentVersion))
       return header.starts(with: file.remainder) ? currentVersion : nil
     }
     if let header = decoded(Header.self, first) { return header.version }
-    // If the first line is damaged, the lines below may still be changes.
+    // If the first line is damaged, the lines below it may still be readable changes.
     let hasChange = lines.dropFirst().contains { change($0, of: currentVersion) != nil }
     return hasChange ? currentVersion : nil
   }
 
-  /// The links of a journal's lines, and the lines that can't be read.
+  /// The links that a journal's lines describe, and the numbers of its unreadable lines.
   private struct Contents {
     /// The links, sorted by code.
     let links: [Link]
@@ -159,7 +160,7 @@ extension LinkJournal {
 
     init(_ contents: Data, of version: Int) {
       var (links, unreadable, count): ([String: Link], [Int], Int) = ([:], [], 0)
-      // A crash cut off what follows the last whole line.
+      // The last element is empty, or an incomplete line that a crash cut off.
       for line in contents.split(separator: newline, omittingEmptySubsequences: false).dropLast() {
         count += 1
         if line.isEmpty { continue }
@@ -179,7 +180,7 @@ extension LinkJournal {
     }
   }
 
-  /// A link of version 1.
+  /// A line in version 1 of the format, which adds a link without an owner.
   private struct FormerChange: Decodable {
     let code: String
     let url: String

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The links in memory, in front of their journal.
+/// A store that keeps the links in memory, and writes changes to a ``LinkJournal``.
 ///
-/// The creation or removal of a link is in the journal before the call returns. Visits are counted in memory and
-/// written by ``save()``, so a crash loses the visits since the last save.
+/// The creation or removal of a link is written to the journal before the call returns. Visits are counted in memory
+/// and written by ``save()``, so a crash loses the visits since the last save.
 public final class LinkStore: Sendable {
   private struct State {
     var links: [String: Link] = [:]
@@ -15,22 +15,22 @@ public final class LinkStore: Sendable {
 
   /// Creates a store that has the links of a journal.
   ///
-  /// - Throws: The error of reading the journal.
+  /// - Throws: An error if the journal can't be read.
   public init(journal: LinkJournal) throws {
     self.journal = journal
     let links = try journal.links()
     state.withLock { $0.links = Dictionary(uniqueKeysWithValues: links.map { ($0.code, $0) }) }
   }
 
-  /// The number of links.
+  /// The number of links in the store.
   public var count: Int { state.withLock(\.links.count) }
 
   /// The number of visits that aren't in the journal yet.
   public var unsavedVisits: Int { state.withLock { $0.unsaved.values.reduce(0, +) } }
 
-  /// Adds a link.
+  /// Adds a link, and writes it to the journal.
   ///
-  /// - Throws: ``LinkError`` if the link isn't valid or its code is taken, and the error of writing the journal.
+  /// - Throws: ``LinkError`` if the link isn't valid or its code is taken, or an error if the journal can't be written.
   public func add(_ link: Link) throws {
     try link.validate()
     try state.withLock { state in
@@ -40,7 +40,7 @@ public final class LinkStore: Sendable {
     }
   }
 
-  /// Returns the link of a code, and counts a visit.
+  /// Returns the link with a code, and counts a visit of the link.
   ///
   /// - Throws: ``LinkError/missing(_:)``.
   public func follow(_ code: String) throws(LinkError) -> Link {
@@ -54,7 +54,7 @@ public final class LinkStore: Sendable {
     return link
   }
 
-  /// Returns the link of a code.
+  /// Returns the link with a code, without counting a visit.
   ///
   /// - Throws: ``LinkError/missing(_:)``.
   public func link(_ code: String) throws(LinkError) -> Link {
@@ -67,10 +67,10 @@ public final class LinkStore: Sendable {
     state.withLock { $0.links.values.filter { $0.owner == user.name } }.sorted { $0.code < $1.code }
   }
 
-  /// Removes a link of a user.
+  /// Removes a link that belongs to a user.
   ///
-  /// - Throws: ``LinkError`` if there is no such link or it belongs to another user, and the error of writing the
-  ///   journal.
+  /// - Throws: ``LinkError`` if no link has the code or the link belongs to another user, or an error if the journal
+  ///   can't be written.
   public func remove(_ code: String, by user: User) throws {
     try state.withLock { state in
       guard let link = state.links[code] else { throw LinkError.missing(code) }
@@ -81,9 +81,9 @@ public final class LinkStore: Sendable {
     }
   }
 
-  /// Writes the visits since the last call.
+  /// Writes the visits since the last save to the journal.
   ///
-  /// - Throws: The error of writing the journal; a later call then writes the visits.
+  /// - Throws: An error if the journal can't be written. The next call tries to write the visits again.
   public func save() throws {
     try state.withLock { state in
       guard !state.unsaved.isEmpty else { return }

@@ -5,7 +5,7 @@
 #endif
 import Synchronization
 
-/// A limit on the number of requests of each user in each minute.
+/// A counter that limits each user's requests per minute.
 public final class RateLimiter: Sendable {
   private struct State {
     var minute = 0
@@ -18,9 +18,9 @@ public final class RateLimiter: Sendable {
   /// Creates a limiter that gets the time from a closure.
   public init(now: @escaping @Sendable () -> Date) { self.now = now }
 
-  /// Counts a request of a user.
+  /// Counts a user's request.
   ///
-  /// - Returns: The seconds until the user may try again; nil if the request is within the limit.
+  /// - Returns: The seconds until the user may try again, or nil if the request is within the limit.
   public func secondsToWait(_ user: User, limit: Int) -> Int? {
     let second = Int(now().timeIntervalSince1970)
     return state.withLock { state in

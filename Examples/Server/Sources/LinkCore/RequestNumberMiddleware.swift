@@ -3,15 +3,15 @@ public import Hummingbird
 import Logging
 import NIOHTTP1
 
-/// Adds the number of the request to each response as the header `X-Request-ID`, even if the request failed.
+/// A middleware that adds the request's number to each response, even if the request failed.
 ///
-/// This is the first middleware, so it sees the errors of all others. An error that doesn't define a response is
-/// logged, and the response has the status 500.
+/// The number is in the header `X-Request-ID`. The middleware comes first, so it sees the errors of all other
+/// middleware. An error that doesn't define a response is logged, and the response has the status 500.
 public struct RequestNumberMiddleware<Context: RequestContext>: RouterMiddleware {
   /// Creates the middleware, which has no settings.
   public init() {}
 
-  /// Handles a request.
+  /// Handles a request, and adds the request's number to the response.
   public func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
@@ -26,7 +26,7 @@ public struct RequestNumberMiddleware<Context: RequestContext>: RouterMiddleware
     do { return try await next(request, context) } catch let error as any HTTPResponseError {
       return try error.response(from: request, context: context)
     } catch let error as HTTPParserError {
-      // The server itself answers input that isn't HTTP, and closes the connection.
+      // The server itself responds to input that isn't HTTP, and closes the connection.
       throw error
     } catch {
       context.logger.error("The request failed", metadata: ["error": "\(error)"])

@@ -1,10 +1,10 @@
 public import Metrics
 import Synchronization
 
-/// Metrics as the text that Prometheus reads.
+/// A metrics factory that shows its metrics in the text format of Prometheus.
 ///
-/// The text has the value of each counter and gauge, and the sum and the number of the values of each recorder and
-/// timer.
+/// The text has the value of each counter and gauge. For each recorder and timer, the text has the sum and the number
+/// of the recorded values.
 public final class TextMetrics: MetricsFactory {
   private struct Key: Hashable {
     let name: String
@@ -16,7 +16,7 @@ public final class TextMetrics: MetricsFactory {
   /// Creates a factory without metrics.
   public init() {}
 
-  /// The metrics, a line for each value, sorted by name.
+  /// The metrics as text, with a line for each value, sorted by name.
   public var text: String {
     let values = values.withLock(\.self)
     return values.sorted { ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels) }
@@ -35,7 +35,7 @@ public final class TextMetrics: MetricsFactory {
     }
   }
 
-  /// Returns the text as a name, in which only letters and digits are kept and everything else is an underscore.
+  /// Returns a name for Prometheus, in which each character other than an ASCII letter or digit is an underscore.
   private static func name(_ text: String) -> String {
     String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
   }
@@ -44,20 +44,20 @@ public final class TextMetrics: MetricsFactory {
     text.map { ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"][$0] ?? String($0) }.joined()
   }
 
-  /// Returns the counter of a label.
+  /// Returns the counter for a label, created at the first call.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     metric(label, dimensions)
   }
 
-  /// Returns the gauge of a label.
+  /// Returns the gauge for a label, created at the first call.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { metric(label, dimensions) }
 
-  /// Returns the recorder of a label, or a gauge if the values shouldn't be summed.
+  /// Returns the recorder for a label, or a gauge if `aggregate` is false.
   public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
     metric(label, dimensions, isSummary: aggregate)
   }
 
-  /// Returns the timer of a label, in seconds.
+  /// Returns the timer for a label, whose values are shown in seconds.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     metric(label, dimensions, isSummary: true)
   }
@@ -72,7 +72,7 @@ public final class TextMetrics: MetricsFactory {
   public func destroyTimer(_ handler: any TimerHandler) {}
 }
 
-/// A metric of any kind.
+/// A metric of any kind, which has either a single value or a sum and a count.
 private final class Metric: CounterHandler, MeterHandler, RecorderHandler, TimerHandler, Sendable {
   private let isSummary: Bool
   private let state = Mutex((value: 0.0, count: 0))

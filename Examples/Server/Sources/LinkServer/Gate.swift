@@ -6,20 +6,20 @@ import Logging
 import Metrics
 import SpellRegistry
 
-/// A middleware that refuses requests while the server is in maintenance, and requests of a user who sends too many.
+/// A middleware that refuses requests during maintenance, and requests from a user who sends too many.
 ///
-/// The gate reads the settings for each request, so a change applies to the next request.
+/// The middleware reads the settings for each request, so a change applies to the next request.
 public struct Gate: RouterMiddleware {
   private let settings = Injected<Settings>()
   private let limiter = Injected<RateLimiter>()
   private let counters = Injected<Counters>()
-  // The request that is being handled now.
+  // The registry is asked at every read, because each request has its own `CurrentRequest`.
   private let current = Injected<CurrentRequest>(.everyRead)
 
-  /// Creates a gate that uses the current registry.
+  /// Creates a middleware that uses the current registry.
   public init() {}
 
-  /// Lets a request pass, or throws an error with the status 503 or 429.
+  /// Passes a request on, or throws an error with the status 503 or 429.
   public func handle(
     _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {

@@ -7,7 +7,7 @@ import Metrics
 import PreferenceStorage
 import SpellRegistry
 
-/// Opens the file of the settings; without a path, they are in memory.
+/// An initializer that opens the settings file, or keeps the settings in memory if no path is configured.
 struct SettingsInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) throws -> any PreferenceStore {
     guard let path = configuration.value(for: "Settings", key: "Path") else { return MemoryPreferenceStore() }
@@ -15,7 +15,7 @@ struct SettingsInitializer: ServiceInitializer {
   }
 }
 
-/// Opens the journal of the links; without a path, it is in memory.
+/// An initializer that opens the journal of links, which is in memory if no path is configured.
 struct JournalInitializer: ServiceInitializer {
   private let journal = Injected<LinkJournal>(.everyRead)
 
@@ -26,7 +26,7 @@ struct JournalInitializer: ServiceInitializer {
   func shutDown() throws { try journal.value.close() }
 }
 
-/// Rewrites the journal if an earlier version of the program wrote it, if it is damaged, or if it is much too long.
+/// An initializer that rewrites the journal if it is of an earlier version, damaged, or much too long.
 struct MigrationInitializer: Initializable {
   private let journal = Injected<LinkJournal>()
   private let logger = Injected<Logger>()
@@ -48,14 +48,14 @@ struct MigrationInitializer: Initializable {
   }
 }
 
-/// Reads the links into memory.
+/// An initializer that reads the links from the journal into memory.
 struct CacheInitializer: ServiceInitializer {
   private let journal = Injected<LinkJournal>()
 
   func makeService(with configuration: any Configurable) throws -> LinkStore { try LinkStore(journal: journal.value) }
 }
 
-/// Writes the visits to the journal every second, and once more when the server stops.
+/// A service that writes new visits to the journal every second, and once more when the server stops.
 struct VisitsInitializer: RunningInitializer {
   private let links = Injected<LinkStore>()
   private let logger = Injected<Logger>()
@@ -77,7 +77,7 @@ struct VisitsInitializer: RunningInitializer {
   }
 }
 
-/// Logs and counts refused values of settings, for as long as the server runs.
+/// A service that logs the settings' values when they change, and counts refused values.
 struct SettingsWatch: RunningInitializer {
   private let store = Injected<any PreferenceStore>()
   private let settings = Injected<Settings>()

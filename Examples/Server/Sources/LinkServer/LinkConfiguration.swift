@@ -1,17 +1,17 @@
 import Configuration
 public import LaunchInitializers
 
-/// The configuration of a process: arguments, then environment variables, then a file, then defaults.
+/// The configuration of the process, from arguments, environment variables, a file, or defaults, in this order.
 ///
-/// The value of `Server.Port` is `--links-server-port` or `LINKS_SERVER_PORT`, and `{"links": {"server": {"port": 80}}}` in the
-/// file.
+/// The value `Port` of the service `Server` is `--links-server-port` or `LINKS_SERVER_PORT`. In the file, the value is
+/// written as `{"links": {"server": {"port": 80}}}`.
 public struct LinkConfiguration: Configurable {
   private let reader: ConfigReader
 
   /// Creates the configuration of this process.
   ///
   /// - Parameter path: The path of a JSON file, which may be missing.
-  /// - Throws: An error about a file that isn't JSON.
+  /// - Throws: An error if the file isn't JSON.
   public init(file path: String) async throws {
     let place = InMemoryProvider(values: ["filePath": .init(stringLiteral: path), "allowMissing": true])
     let file = try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: place))
@@ -30,15 +30,15 @@ public struct LinkConfiguration: Configurable {
     LinkConfiguration([EnvironmentVariablesProvider(), defaults])
   }
 
-  /// No values, since `value(for:key:)` looks them up.
+  /// An empty storage, because `value(for:key:)` looks up each value instead.
   public var serviceStorage: ServiceStorage { [:] }
 
-  /// The stage: `--links-stage` or `LINKS_STAGE`.
+  /// Returns the stage from `--links-stage`, `LINKS_STAGE` or the file, or else `development`.
   public func currentStage() -> ReleaseStage {
     ReleaseStage(rawValue: reader.string(forKey: "stage", default: "development"))
   }
 
-  /// Returns the value of a key as text; a file may have a number.
+  /// Returns the value for a key as text, even if the file has a number.
   public func value(for service: String, key: String) -> String? {
     let name = ConfigKey([service.lowercased(), key.lowercased()])
     return reader.string(forKey: name, isSecret: true) ?? reader.int(forKey: name, isSecret: true).map(String.init)

@@ -7,10 +7,10 @@ import Metrics
 import SpellRegistry
 import StandardKeys
 
-/// The routes of the links.
+/// A controller with the routes for links.
 ///
-/// All requests share the controller, so it is `Sendable`, and its services are constants: a service of the server is
-/// resolved once, a service of a request at each read.
+/// All requests share the controller, so it is `Sendable`, and its services are constants. A service of the server is
+/// resolved once, but the current request is resolved at each read.
 public final class LinkController: Sendable {
   private let links = Injected<LinkStore>()
   private let settings = Injected<Settings>()
@@ -21,7 +21,7 @@ public final class LinkController: Sendable {
   /// Creates a controller that uses the current registry.
   public init() {}
 
-  /// Adds the routes to a group.
+  /// Adds the controller's routes to a group.
   public func addRoutes(to group: RouterGroup<some RequestContext>) {
     group.get("/") { _, _ in self.greet() }
     group.get("links") { _, _ in self.list() }

@@ -10,12 +10,12 @@ import ServiceLifecycle
 public import SpellRegistry
 import StandardKeys
 
-/// The parts of the service, put together.
+/// A namespace for the functions that assemble the service.
 public enum LinkServer {
-  /// Registers what needs no launch: the settings, the limits, the counters, and a placeholder for the request outside
-  /// of requests.
+  /// Registers the services that need no launch, such as the settings, the rate limiter and the counters.
   ///
-  /// The steps of the launch register the rest.
+  /// Outside of requests, a placeholder is registered as the current request. The steps of the launch register the
+  /// remaining services.
   public static func registerServices(in registry: InitializerRegistry, logger: Logger, metrics: TextMetrics) {
     registry.register(.instance(logger))
     registry.register(.instance(metrics))
@@ -26,9 +26,9 @@ public enum LinkServer {
     registry.register(.instance(CurrentRequest(id: "none", user: .guest, logger: logger)))
   }
 
-  /// Returns the routes, for the services of the current registry.
+  /// Returns a router with all routes, which uses the services of the current registry.
   ///
-  /// - Parameter adminToken: The password of the admin page; nil for a server without one.
+  /// - Parameter adminToken: The password of the admin page, or nil for a server without an admin page.
   public static func router(adminToken: String?) -> Router<BasicRequestContext> {
     let router = Router()
     router.add(middleware: RequestNumberMiddleware())
@@ -43,7 +43,7 @@ public enum LinkServer {
     return router
   }
 
-  /// Returns the server, which listens when it is run.
+  /// Returns the HTTP server, which listens only after it is run.
   ///
   /// - Throws: `ConfigurationError` if the configuration has no valid address.
   public static func application(
@@ -67,7 +67,7 @@ public enum LinkServer {
   ///
   /// - Parameters:
   ///   - configuration: The configuration, whose values the README lists.
-  ///   - serves: Whether the last step is a server; a test calls the routes directly instead.
+  ///   - serves: Whether the last step runs the HTTP server. A test can pass false and call the routes directly.
   /// - Throws: `ConfigurationError` if the configuration has no valid address.
   public static func launchSequence(_ configuration: any Configurable, serves: Bool = true) throws -> LaunchSequence {
     let registry = InitializerRegistry.current
@@ -82,7 +82,7 @@ public enum LinkServer {
       CacheInitializer().id("cache").requires("journal").after("migration")
       VisitsInitializer(clock: clock).id("visits").requires("cache")
       if let server {
-        // Requests under way are answered before the steps that they need are shut down.
+        // The server is shut down first, so pending requests are answered while the required steps still run.
         ServiceStep(server, logger: logger).id("http").requires("settings", "visits").stopTimeout(.seconds(10))
       }
     }

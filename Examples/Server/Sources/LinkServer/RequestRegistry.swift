@@ -3,28 +3,29 @@ public import LinkCore
 public import Logging
 public import SpellRegistry
 
-/// The current request, as services get it.
+/// The current request, as an injectable value.
 public struct CurrentRequest: Sendable {
-  /// The number, which is in the log and in the header `X-Request-ID` of the response; see `RequestNumberMiddleware`.
+  /// The request's number, which is in the log and in the response header `X-Request-ID` (see
+  /// `RequestNumberMiddleware`).
   public let id: String
   /// The user who sent the request.
   public let user: User
-  /// The logger, whose lines carry the number and the user.
+  /// A logger whose lines have the request's number and user.
   public let logger: Logger
 }
 
-/// Gives each request a registry, in which ``CurrentRequest`` is that request.
+/// A middleware that gives each request its own registry, in which the request's ``CurrentRequest`` is registered.
 ///
-/// Any service below the middleware gets the current request with `@Injected`, without passing it as an argument.
+/// While a request is handled, any service can get the current request with `@Injected` instead of from an argument.
 public struct RequestRegistryMiddleware: RouterMiddleware {
   private let registry: InitializerRegistry
 
   /// Creates the middleware.
   ///
-  /// - Parameter registry: The registry that has everything else.
+  /// - Parameter registry: The parent registry, which provides all other services.
   public init(registry: InitializerRegistry) { self.registry = registry }
 
-  /// Handles a request in its own registry.
+  /// Handles a request, with a child registry as the current registry.
   public func handle(
     _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {

@@ -1,13 +1,13 @@
 public import PreferenceSpell
 public import PreferenceStorage
 
-/// The settings that are changed while the server runs: by the admin page, by `prefs`, or by an editor.
+/// The settings that can be changed while the server runs, on the admin page, with `prefs`, or in a text editor.
 ///
-/// A struct of wrapped properties is `Sendable`, so all requests share one. A read takes a few nanoseconds, and the
-/// next request sees a change of the file. A value of the wrong type or out of range stays in the file; the setting
-/// then has its default, and `$property.error` has the reason.
+/// A struct of wrapped properties is `Sendable`, so all requests share one instance. A read takes a few nanoseconds,
+/// and the next request sees a change of the file. A value of the wrong type or out of range stays in the file. In this
+/// case, the setting has its default, and `$property.error` has the reason.
 public struct Settings: Sendable {
-  /// Whether links can't be used at the moment.
+  /// Whether the service is in maintenance, and refuses requests for links.
   @Preference("maintenance") public var maintenance = false
   /// The text at the top of the start page.
   @Preference("greeting") public var greeting = Greeting.standard
@@ -18,103 +18,102 @@ public struct Settings: Sendable {
   public init() {}
 }
 
-/// A type of values that a person can type.
+/// A type whose values a person can enter as text.
 public protocol SettingValue: Codable, Equatable, Sendable {
   /// The default value.
   static var standard: Self { get }
   /// A description of the valid values.
   static var rule: String { get }
-  /// The value as typed text.
+  /// The value as a person would enter it.
   var text: String { get }
-  /// Creates a value from typed text; nil if the text isn't a valid value.
+  /// Creates a value from entered text, or nil if the text isn't a valid value.
   init?(text: String)
 }
 
 extension Bool: SettingValue {
-  /// Off.
+  /// The default value, which is false.
   public static var standard: Bool { false }
-  /// The two values.
+  /// A description of the two valid values.
   public static var rule: String { "true or false" }
-  /// The value's name.
+  /// The value as text, `true` or `false`.
   public var text: String { description }
-  /// Creates a value from its name.
+  /// Creates a value from the text `true` or `false`, or nil for any other text.
   public init?(text: String) { self.init(text) }
 }
 
-// A raw value that the initializer refuses can't be decoded either, so values in the file are checked like values in
-// the form.
+// Decoding a value calls `init(rawValue:)`, so values in the file are checked like values in the form.
 
 /// The text at the top of the start page.
 public struct Greeting: RawRepresentable, SettingValue {
-  /// The default greeting.
+  /// The default greeting, which is `Hello`.
   public static let standard = Greeting(unchecked: "Hello")
-  /// The length.
+  /// A description of the valid length.
   public static let rule = "1 to 80 characters in one line"
 
-  /// The text.
+  /// The text that the start page shows.
   public let rawValue: String
-  /// The text.
+  /// The greeting as a person would enter it.
   public var text: String { rawValue }
 
   private init(unchecked text: String) { rawValue = text }
 
-  /// Creates a greeting; nil if it is empty, too long, or has several lines.
+  /// Creates a greeting, or nil if the text is empty, too long, or has several lines.
   public init?(rawValue: String) {
     guard (1...80).contains(rawValue.count), !rawValue.contains(where: \.isNewline) else { return nil }
     self.rawValue = rawValue
   }
 
-  /// Creates a greeting from typed text.
+  /// Creates a greeting from entered text, or nil if the text isn't valid.
   public init?(text: String) { self.init(rawValue: text) }
 }
 
-/// A number of requests in a minute.
+/// A limit on the number of requests per minute.
 public struct RateLimit: RawRepresentable, SettingValue {
-  /// The default limit.
+  /// The default limit, which is 600 requests per minute.
   public static let standard = RateLimit(unchecked: 600)
-  /// The range.
+  /// A description of the valid range.
   public static let rule = "a whole number from 1 to 100000000"
 
-  /// The number of requests.
+  /// The number of requests per minute.
   public let rawValue: Int
-  /// The number in digits.
+  /// The number in decimal digits.
   public var text: String { String(rawValue) }
 
   private init(unchecked limit: Int) { rawValue = limit }
 
-  /// Creates a limit; nil if the number is out of range.
+  /// Creates a limit, or nil if the number is out of range.
   public init?(rawValue: Int) {
     guard (1...100_000_000).contains(rawValue) else { return nil }
     self.rawValue = rawValue
   }
 
-  /// Creates a limit from digits.
+  /// Creates a limit from decimal digits, or nil if the text isn't a valid limit.
   public init?(text: String) {
     guard let number = Int(text) else { return nil }
     self.init(rawValue: number)
   }
 }
 
-/// A setting of any type, for a form and a log.
+/// A setting of any type, for display in a form or a log.
 public struct SettingField: Sendable {
-  /// The key in the store.
+  /// The setting's key in the preference store.
   public let key: String
   /// A description of the valid values.
   public let rule: String
   /// Whether the setting is a Boolean, which the page shows as a switch.
   public let isSwitch: Bool
-  /// The value that applies, as typed text.
+  /// The value in effect, as text.
   public let text: String
-  /// The default value, as typed text.
+  /// The default value, as text.
   public let standard: String
-  /// Whether the store has a value.
+  /// Whether the store has a value for the setting.
   public let isSet: Bool
-  /// The reason that the value in the store doesn't apply; nil if it does.
+  /// The reason that the stored value can't be used, or nil if there is no problem.
   public let problem: String?
 
   private let write: @Sendable (String, inout PreferenceTransaction) throws -> Void
 
-  /// Creates the field of a preference.
+  /// Creates a field that describes a preference.
   public init<Value: SettingValue>(_ preference: Preference<Value>.Projection) {
     key = preference.key
     rule = Value.rule
@@ -135,11 +134,11 @@ public struct SettingField: Sendable {
   public func set(_ text: String, in changes: inout PreferenceTransaction) throws { try write(text, &changes) }
 }
 
-/// An error about text that isn't a valid value of a setting.
+/// An error for text that isn't a valid value of a setting.
 public struct RefusedSetting: Error, CustomStringConvertible {
   /// A description of the valid values.
   public let rule: String
-  /// A sentence on what to do.
+  /// A message that says which values are valid.
   public var description: String { "That was refused. Write \(rule)." }
 }
 

@@ -6,7 +6,7 @@ import LinkCore
 public import Metrics
 import SpellRegistry
 
-/// The routes for monitoring: readiness, health and metrics.
+/// A controller with the routes for monitoring, which are `/ready`, `/health` and `/metrics`.
 public final class StatusController: Sendable {
   private let launch = Injected<LaunchSequence?>()
   private let metrics = Injected<TextMetrics>()
@@ -16,7 +16,7 @@ public final class StatusController: Sendable {
   /// Creates a controller that uses the current registry.
   public init() {}
 
-  /// Adds the routes to a group.
+  /// Adds the controller's routes to a group.
   public func addRoutes(to group: RouterGroup<some RequestContext>) {
     group.get("ready") { _, _ in self.isReady ? HTTPResponse.Status.ok : .serviceUnavailable }
     group.get("health") { _, _ in self.health() }
@@ -25,7 +25,7 @@ public final class StatusController: Sendable {
 
   private var isReady: Bool { launch.value?.isReady ?? false }
 
-  /// Returns the outcome of each step of the launch, with the error that its service has thrown since.
+  /// Returns the outcome of each launch step, or its message, such as an error that its service has thrown since.
   private func health() -> EditedResponse<[String: String]> {
     guard let launch = launch.value, let report = launch.report, launch.isReady else {
       return EditedResponse(status: .serviceUnavailable, response: ["launch": "not ready"])
@@ -40,18 +40,18 @@ public final class StatusController: Sendable {
   }
 }
 
-/// The metrics of the service, apart from the requests.
+/// The service's own counters, in addition to the request metrics of Hummingbird.
 public struct Counters: Sendable {
-  /// The links that were created.
+  /// The number of created links.
   public let created: Counter
-  /// The links that were followed.
+  /// The number of times that a link was followed.
   public let followed: Counter
-  /// The requests that exceeded the limit.
+  /// The number of requests that exceeded the rate limit.
   public let limited: Counter
-  /// The values of settings that were refused.
+  /// The number of refused values of settings.
   public let refused: Counter
 
-  /// Creates the counters of a factory.
+  /// Creates the counters with a metrics factory.
   public init(_ factory: any MetricsFactory) {
     created = Counter(label: "links_created_total", factory: factory)
     followed = Counter(label: "links_followed_total", factory: factory)

@@ -8,11 +8,11 @@ import Metrics
 import ServiceLifecycle
 import Synchronization
 
-// The service without Spellbook: initializers and the request's context pass on what code needs, and a lock guards the
-// settings. It has no admin page, no health route for its parts and no launch report, and its settings don't follow
-// their file.
+// The service without Spellbook. Code gets its dependencies through initializers and the request's context, and a lock
+// guards the settings. This version has no admin page, no health route, and no launch report, and its settings don't
+// change while it runs.
 
-/// The context of a request, apart from the logger.
+/// The context of a request, with the request's user.
 struct LinkContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   var user = User.guest
@@ -20,7 +20,7 @@ struct LinkContext: RequestContext {
   init(source: Source) { coreContext = CoreRequestContextStorage(source: source) }
 }
 
-/// The settings, as they are when the server starts.
+/// The settings, which don't change after the server has started.
 final class Settings: Sendable {
   struct Values {
     var maintenance = false
@@ -114,7 +114,7 @@ struct LinkController {
   }
 }
 
-/// Writes the visits every second.
+/// A service that writes new visits to the journal every second, and once more when the server stops.
 struct Visits: Service {
   let links: LinkStore
 

@@ -8,7 +8,7 @@ import Logging
 import Metrics
 import SpellRegistry
 
-/// Launches the service, and shuts it down at SIGTERM or SIGINT.
+/// The program, which launches the service and shuts it down at SIGTERM or SIGINT.
 @main struct Main {
   static func main() async {
     let variables = ProcessInfo.processInfo.environment
@@ -24,7 +24,7 @@ import SpellRegistry
         await events.log(to: logger)
       }
       let record = Task { [events = launch.events] in await events.record() }
-      // The time that a load balancer may take to notice that the server isn't ready.
+      // The seconds that a load balancer has to notice that the server isn't ready anymore.
       let drain = try configuration.value(for: "Server", key: "Drain", as: Int.self) ?? 0
       let code = await launch.run(on: [.terminate, .interrupt], drain: .seconds(drain))
       await log.value

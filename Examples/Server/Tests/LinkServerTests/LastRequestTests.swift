@@ -19,7 +19,7 @@ import Testing
     try channel.writeInbound(HTTPRequestPart.end(nil))
   }
 
-  /// Writes a part of a response, and returns the header `Connection`.
+  /// Writes a part of a response, and returns its header `Connection`, or nil if it has none.
   @discardableResult private func write(_ part: HTTPResponsePart) throws -> String? {
     try channel.writeOutbound(part)
     guard case .head(let head) = try channel.readOutbound(as: HTTPResponsePart.self) else { return nil }

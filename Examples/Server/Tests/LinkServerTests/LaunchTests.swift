@@ -17,7 +17,7 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  /// Returns the visits in a copy of the journal, because the service may have the journal open.
+  /// Returns the saved visits by code, read from a copy because the service may have the journal open.
   private func savedVisits() throws -> [String: Int] {
     let copy = folder.url.appending(path: UUID().uuidString)
     try FileManager.default.copyItem(at: journal, to: copy)

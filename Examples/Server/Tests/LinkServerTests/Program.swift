@@ -4,15 +4,15 @@ import Synchronization
 
 /// The built program, in a separate process that listens on a free port.
 final class Program: Sendable {
-  /// The process, to which one thread sends signals.
+  /// The process, to which only one thread at a time sends a signal.
   private let process: Mutex<Process>
   private let output = Output()
   let port: Int
 
-  /// The output of the program.
+  /// The program's output so far, including error messages.
   var log: String { output.text }
 
-  /// Starts the program with files in a folder, and returns once it is listening.
+  /// Starts the program in a folder, and returns once the program is listening.
   init(in folder: Folder) async throws {
     let process = Process()
     process.executableURL = Self.folder.appending(path: "links")
@@ -43,7 +43,7 @@ final class Program: Sendable {
 
   deinit { process.withLock { if $0.isRunning { $0.terminate() } } }
 
-  /// Runs the tool `prefs` on a file.
+  /// Runs the tool `prefs`, and returns its exit code.
   static func prefs(_ arguments: String...) throws -> Int32 {
     let process = Process()
     process.executableURL = folder.appending(path: "prefs")
@@ -53,7 +53,7 @@ final class Program: Sendable {
     return process.terminationStatus
   }
 
-  /// The folder with the built programs, which is also that of the tests.
+  /// The folder that contains the built programs and tests.
   private static var folder: URL {
     #if os(macOS)
       Bundle(for: Program.self).bundleURL.deletingLastPathComponent()
@@ -63,12 +63,12 @@ final class Program: Sendable {
   }
 }
 
-/// An error about a program that ended before it listened.
+/// An error for a program that ended before it listened, or that can't be reached.
 struct ProgramError: Error {
   let log: String
 }
 
-/// The output of a process so far.
+/// A recorder of a process's output, which wakes waiting tasks when output arrives.
 private final class Output: Sendable {
   let pipe = Pipe()
   private let state = Mutex((text: "", hasEnded: false))
@@ -88,7 +88,7 @@ private final class Output: Sendable {
     }
   }
 
-  /// Returns the first result of `search` in the text, or nil at its end.
+  /// Returns the first result of `search` in the growing output, or nil if the output ends without a result.
   func first<Result>(_ search: (String) -> Result?) async -> Result? {
     let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     bells.withLock { $0.append(bell) }

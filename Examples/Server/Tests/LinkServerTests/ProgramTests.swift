@@ -10,7 +10,9 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  /// Requests the start page until it has the text; another process's change arrives within 100 milliseconds.
+  /// Requests the start page until it begins with the text.
+  ///
+  /// A change by another process arrives within 100 milliseconds.
   private func waitForGreeting(_ text: String, _ client: TestClient) async throws {
     while try await !String(buffer: client.get("/").body ?? .init()).hasPrefix(text) {}
   }

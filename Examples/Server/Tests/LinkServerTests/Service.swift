@@ -13,7 +13,7 @@ import SpellTesting
 import Testing
 
 extension Trait where Self == RegistryTrait {
-  /// The program's registrations, a log in memory, and a clock that the test advances.
+  /// Returns a trait with the program's registrations, a log in memory, and a clock that the test advances.
   static func service() -> RegistryTrait {
     .registry(clock: TestClock()) { registry in
       let log = InMemoryLogHandler()
@@ -24,7 +24,7 @@ extension Trait where Self == RegistryTrait {
   }
 }
 
-/// The values that a test sets.
+/// A configuration with only the values that a test sets.
 struct TestConfiguration: Configurable {
   var serviceStorage: ServiceStorage = [:]
   func currentStage() -> ReleaseStage { .test }
@@ -40,7 +40,7 @@ struct Service {
 
   /// Launches the service in the test's registry, runs `body`, and shuts the service down.
   ///
-  /// - Parameter paths: The files, by service. A service without a file keeps everything in memory.
+  /// - Parameter paths: The file for each service, by name. A service without a file keeps everything in memory.
   static func run(_ paths: [String: URL] = [:], _ body: @Sendable (Service) async throws -> Void) async throws {
     var storage: ServiceStorage = [
       "Server": [.test: ["Host": "127.0.0.1", "Port": "0"]], "Admin": [.test: ["Token": "secret"]],
@@ -60,7 +60,7 @@ struct Service {
     await launch.shutDown()
   }
 
-  /// Sends a request, and returns the response.
+  /// Sends a request, with the user in the header `X-User`, and returns the response.
   func send(
     _ method: HTTPRequest.Method, _ path: String, user: String? = nil, body: String? = nil,
     headers: HTTPFields = [:]
@@ -71,13 +71,13 @@ struct Service {
       uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
   }
 
-  /// Creates a link, and returns the response.
+  /// Sends a request that creates a link, and returns the response.
   @discardableResult
   func create(_ code: String, _ url: String = "https://swift.org", user: String? = nil) async throws -> TestResponse {
     try await send(.post, "/links", user: user, body: #"{"url": "\#(url)", "code": "\#(code)"}"#)
   }
 
-  /// Sends the form of the admin page.
+  /// Sends the form of the admin page, with `site` as the header `Sec-Fetch-Site`.
   func save(_ form: String, site: String = "same-origin") async throws -> TestResponse {
     var headers: HTTPFields = [.authorization: Self.admin, .contentType: "application/x-www-form-urlencoded"]
     if let name = HTTPField.Name("Sec-Fetch-Site") { headers[name] = site }
@@ -92,14 +92,14 @@ struct Service {
 extension TestResponse {
   var text: String { String(buffer: body) }
 
-  /// The body as a link.
+  /// Returns the link that the body contains as JSON.
   func link() throws -> Link { try JSONDecoder().decode(Link.self, from: Data(text.utf8)) }
 
-  /// A header.
+  /// Returns the value of a header, or nil if the response doesn't have the header.
   func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 }
 
-/// A folder that is removed together with the test's suite.
+/// A temporary folder, which is removed when the test's suite is released.
 final class Folder: Sendable {
   let url: URL
 

@@ -77,7 +77,7 @@ import Testing
       let page = try await service.adminPage().text
       #expect(page.contains(#"value="Good day &amp; night""#))
       #expect(page.contains(#"value="true" checked>"#))
-      // A browser leaves out a switch that is off.
+      // A browser doesn't send a checkbox that is off.
       _ = try await service.save("loaded.maintenance=true&greeting=Good+day+%26+night&rateLimit=600")
       #expect(try store.value(Bool.self, forKey: "maintenance") == false)
       #expect(try await service.save("reset=greeting").status == .seeOther)
@@ -97,7 +97,7 @@ import Testing
       #expect(try store.value(String.self, forKey: "greeting") == "Closed")
       #expect(try store.value(Bool.self, forKey: "maintenance") == true)
       #expect(try store.value(Int.self, forKey: "rateLimit") == 1_000)
-      // A form that is shown again keeps its loaded values.
+      // A refused form is shown again with its original loaded values.
       let refused = try await service.save("\(loaded)&greeting=Hello&rateLimit=many").text
       #expect(refused.contains(#"name="loaded.greeting" value="Hello">"#))
       #expect(refused.contains(#"name="greeting" value="Hello""#))

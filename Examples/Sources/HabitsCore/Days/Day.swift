@@ -41,6 +41,8 @@ extension Day: LosslessStringConvertible {
 }
 
 extension Day: ExpressibleByStringLiteral {
+  /// Creates a day from a literal, such as `2026-04-01`.
+  ///
   /// - Precondition: The literal is a valid day.
   package init(stringLiteral text: String) {
     guard let day = Day(text) else { preconditionFailure("\(text) isn't a day of the calendar") }

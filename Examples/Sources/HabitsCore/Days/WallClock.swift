@@ -7,7 +7,7 @@ package protocol WallClock: Sendable {
 }
 
 extension WallClock {
-  /// The current day.
+  /// The current day in the clock's time zone.
   package var today: Day { Day(of: now, in: timeZone) }
 }
 

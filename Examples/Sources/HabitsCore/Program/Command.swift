@@ -55,6 +55,6 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Int {
-  /// Returns the number with a word in the singular or plural: `1 day`, `2 days`.
+  /// Returns the number with a word in the singular or plural, such as `1 day` or `2 days`.
   func counted(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
 }

@@ -8,10 +8,10 @@ internal import NIOSSL
 internal import PreferenceStorage
 internal import Synchronization
 
-/// A client of etcd's JSON gateway, which asks the member that answered last, and then the other members.
+/// A client of etcd's JSON gateway, which prefers the member that answered last over the other members.
 ///
-/// A call blocks its thread until the answer arrives. A thread of the client's own does the input and output, so a call
-/// needs neither a thread of the cooperative pool nor the event loop on which the caller may run.
+/// A call blocks its thread until the answer arrives. A separate thread does the input and output. A call therefore
+/// needs neither a thread of the cooperative pool nor an event loop of the caller.
 final class EtcdClient: Sendable {
   private struct Current: Sendable {
     var index = 0
@@ -20,14 +20,14 @@ final class EtcdClient: Sendable {
     var answered: Set<URL> = []
   }
 
-  /// One thread, which all stores of the process share.
+  /// An event loop group with one thread, which all stores of the process share.
   private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   let cluster: EtcdCluster
   private let http: HTTPClient
   private let current = Mutex(Current())
 
-  /// Creates a client.
+  /// Creates a client for a cluster.
   ///
   /// - Throws: `.unreadable` if a file of certificates can't be read.
   init(_ cluster: EtcdCluster) throws(PreferenceError) {
@@ -36,7 +36,7 @@ final class EtcdClient: Sendable {
       redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(cluster.requestLimit)),
       decompression: .disabled)
     configuration.httpVersion = .http1Only
-    // The client asks the next member instead.
+    // Connections aren't retried, because this client asks the next member instead.
     configuration.connectionPool.retryConnectionEstablishment = false
     if let tls = cluster.tls { configuration.tlsConfiguration = try EtcdClient.tlsConfiguration(tls) }
     http = HTTPClient(eventLoopGroupProvider: .shared(EtcdClient.eventLoops), configuration: configuration)
@@ -50,7 +50,7 @@ final class EtcdClient: Sendable {
     do {
       if let authority = files.certificateAuthority {
         file = authority
-        // The files are read now, so that a mistake in them is reported now.
+        // The files are read immediately, so that creating the client reports a mistake in the files.
         configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authority.path))
       }
       if let certificate = files.certificate {
@@ -69,7 +69,7 @@ final class EtcdClient: Sendable {
     return configuration
   }
 
-  /// Sends a message that may be carried out twice, and returns the answer; see ``send(_:_:until:)``.
+  /// Sends a message that may safely be carried out twice, and returns the answer (see ``send(_:_:until:)``).
   func call<Response: Decodable>(
     _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
   ) throws(EtcdError) -> Response {
@@ -98,9 +98,9 @@ final class EtcdClient: Sendable {
   /// Sends a message, repeats it if the answer is lost, and returns the answer.
   ///
   /// - Parameters:
-  ///   - path: The path of the gateway after its version, such as `kv/range`.
+  ///   - path: The path in the gateway without the version, such as `kv/range`.
   ///   - message: The message.
-  ///   - end: The time at which repetitions end; nil for `retryLimit` from now.
+  ///   - end: The time at which repetitions end, or nil if they end after the cluster's `retryLimit`.
   /// - Throws: `.uncertain` if the answer to any attempt was lost, even if a later attempt failed for another reason.
   func send<Response: Decodable>(
     _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
@@ -126,10 +126,10 @@ final class EtcdClient: Sendable {
           // Every member was tried, and none was available.
           if unreachedCount >= cluster.endpoints.count { throw error }
         case .uncertain, .unreached:
-          // The request may have been carried out, and only an answer shows whether it was. So the client tries until
-          // the end, even while no member answers.
+          // The request may have been carried out, and only an answer shows whether it was. The client therefore tries
+          // again until `end`, even while no member answers.
           moveOn(from: endpoint)
-          // The first error says more than the last one, because the last attempts had little time.
+          // The first error says more than the last error, because the last attempts had little time.
           if NIODeadline.now() >= end { throw lost ?? error }
           lost = lost ?? error
           // The cluster may be electing a leader, which takes about a second, so the client pauses between its
@@ -141,7 +141,7 @@ final class EtcdClient: Sendable {
     }
   }
 
-  /// Starts to watch a range.
+  /// Starts to watch a range, and returns the stream of the watch's messages.
   ///
   /// - Parameter revision: The revision of the first change to report.
   func watch(_ range: KeyRange, from revision: Revision) throws(EtcdError) -> WatchStream {
@@ -155,7 +155,7 @@ final class EtcdClient: Sendable {
     return stream
   }
 
-  /// Makes the next call ask the next member, unless another thread has changed the member already.
+  /// Makes later calls ask the next member, unless another thread has already switched to another member.
   func moveOn(from endpoint: URL) {
     current.withLock { current in
       guard endpoint == cluster.endpoints[current.index] else { return }
@@ -163,7 +163,7 @@ final class EtcdClient: Sendable {
     }
   }
 
-  /// The member that answered last.
+  /// The address of the member to ask, which is the last member that answered, or the next member after a failure.
   private var endpoint: URL { cluster.endpoints[current.withLock { $0.index }] }
 
   private func attempt<Response: Decodable>(
@@ -232,7 +232,7 @@ final class EtcdClient: Sendable {
 extension EventLoopFuture where Value: Sendable {
   /// Waits for the result, on any thread except this future's event loop.
   ///
-  /// Unlike `wait()`, this may be called on an event loop of another group, such as the one of a server's handler.
+  /// Unlike `wait()`, this method may be called on an event loop of another group, such as in a server's handler.
   fileprivate func blockingResult() throws -> Value {
     let result = Mutex<Result<Value, any Error>?>(nil)
     let isThere = DispatchSemaphore(value: 0)

@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import PreferenceStorage
 
-/// An error of a request to etcd.
+/// An error from a request to etcd.
 struct EtcdError: Error, CustomStringConvertible {
   enum Kind: Equatable {
     /// There was no connection, so nothing was done.
@@ -22,7 +22,7 @@ struct EtcdError: Error, CustomStringConvertible {
     case forbidden
     /// The request is larger than etcd accepts, and wasn't sent.
     case tooLarge
-    /// Others kept changing the same values until the end of the time limit.
+    /// Other clients kept changing the same values until the time limit.
     case contended
   }
 
@@ -35,12 +35,12 @@ struct EtcdError: Error, CustomStringConvertible {
     self.description = description
   }
 
-  /// Creates the error of a request without an answer.
+  /// Creates an error for a request that got no answer.
   ///
   /// - Parameters:
-  ///   - error: The reason why there is no answer.
+  ///   - error: The reason that there is no answer.
   ///   - endpoint: The member that was asked.
-  ///   - hasAnswered: Whether that member has answered other requests.
+  ///   - hasAnswered: Whether the member has answered other requests.
   init(_ error: any Error, at endpoint: URL, hasAnswered: Bool = true) {
     let advice = EtcdError.advice(for: error, at: endpoint, hasAnswered: hasAnswered)
     self.init(
@@ -48,9 +48,9 @@ struct EtcdError: Error, CustomStringConvertible {
       "\(endpoint.absoluteString) doesn't answer\(advice.map { "; " + $0 } ?? "") (\(error))")
   }
 
-  /// Returns the problem and its remedy if an address or a certificate is wrong; nil otherwise.
+  /// Returns the problem and its solution if an address or a certificate is wrong, or nil otherwise.
   private static func advice(for error: any Error, at endpoint: URL, hasAnswered: Bool) -> String? {
-    // TLS errors differ only in their names.
+    // TLS errors can be distinguished only by their descriptions.
     let reason = "\(error)"
     if reason.contains("CERTIFICATE_VERIFY_FAILED") {
       return "its certificate isn't signed by an authority that this program trusts, so name the file of the right one:"
@@ -70,7 +70,7 @@ struct EtcdError: Error, CustomStringConvertible {
     return nil
   }
 
-  /// Creates the error of an answer with the status of a failure.
+  /// Creates an error for an answer with a failure status.
   init(status: Int, body: Data, at endpoint: URL) {
     let refusal: RefusalMessage
     do {
@@ -86,7 +86,7 @@ struct EtcdError: Error, CustomStringConvertible {
   }
 
   init(_ refusal: RefusalMessage, at endpoint: URL) {
-    // The codes of gRPC.
+    // The numbers are status codes of gRPC.
     let kind: Kind =
       switch refusal.code {
       case 8 where refusal.message.contains("space"): .noSpace
@@ -113,16 +113,16 @@ struct EtcdError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error for a caller that reads.
+  /// The error to throw to a caller that reads.
   var whenReading: PreferenceError { PreferenceError(.unreadable, "the values in etcd can't be read: \(description)") }
 
-  /// Returns the error of a call whose last attempt failed with this error, after the answer to an earlier attempt was lost.
+  /// Returns the error to throw if an attempt fails with this error after the answer to an earlier attempt was lost.
   func after(_ lost: EtcdError) -> EtcdError { EtcdError(.uncertain, "\(lost); and then \(description)") }
 
-  /// Whether etcd will refuse every other change too, until its settings change.
+  /// Whether etcd will also refuse all other changes, until its settings change.
   var isOfEveryChange: Bool { kind == .noSpace || kind == .forbidden }
 
-  /// The error for a caller that writes.
+  /// The error to throw to a caller that writes.
   var whenWriting: PreferenceError {
     switch kind {
     case .noSpace: PreferenceError(.noSpace, "etcd has no space for the change, and it was not made: \(description)")

@@ -3,7 +3,7 @@ internal import Foundation
 // The messages of etcd's JSON gateway that the store uses. Keys and values are bytes in base64, and 64-bit integers are
 // strings. Zeros, empty strings and false are left out.
 
-/// The encoder and the decoder of messages.
+/// A namespace for functions that encode and decode messages.
 enum EtcdMessage {
   static func encode(_ message: some Encodable) -> Data {
     let encoder = JSONEncoder()
@@ -19,7 +19,7 @@ enum EtcdMessage {
   }
 }
 
-/// A revision of etcd: a number that each transaction with a change raises by one.
+/// A revision of etcd, which is a number that each changing transaction raises by one.
 struct Revision: Codable, Hashable, Comparable, Sendable {
   var number: Int64
 
@@ -44,7 +44,7 @@ struct Revision: Codable, Hashable, Comparable, Sendable {
   static func < (one: Revision, other: Revision) -> Bool { one.number < other.number }
 }
 
-/// The first part of every answer.
+/// The header of every answer, with etcd's cluster and current revision.
 struct ResponseHeader: Decodable, Sendable {
   var clusterId: String?
   var revision: Revision?
@@ -70,7 +70,7 @@ struct RangeResponse: Decodable, Sendable {
   var kvs: [KeyValue]?
 }
 
-/// A transaction: changes to make if all comparisons hold, and reads to make otherwise.
+/// A transaction, with changes to make if all comparisons hold, and reads to make otherwise.
 struct TransactionRequest: Encodable, Sendable {
   struct Comparison: Encodable, Sendable {
     var key: Data
@@ -79,7 +79,7 @@ struct TransactionRequest: Encodable, Sendable {
     var result: String
     var modRevision: Revision
 
-    /// Returns a comparison that holds if the key still has this revision; 0 stands for a key without a value.
+    /// Returns a comparison that holds if the key still has this revision, or has no value if the revision is 0.
     static func unchanged(_ key: Data, since revision: Revision) -> Comparison {
       Comparison(key: key, result: "EQUAL", modRevision: revision)
     }
@@ -107,7 +107,7 @@ struct TransactionRequest: Encodable, Sendable {
     case delete(Delete)
     case range(RangeRequest)
 
-    /// The size of the key and the value in bytes.
+    /// The total size of the operation's keys and value in bytes.
     var size: Int {
       switch self {
       case .put(let put): put.key.count + put.value.count
@@ -136,7 +136,7 @@ struct TransactionRequest: Encodable, Sendable {
   var success: [Operation] = []
   var failure: [Operation] = []
 
-  /// An upper bound of the size in bytes that etcd compares with its limit.
+  /// An upper bound of the request's size in bytes, as etcd measures the size.
   ///
   /// etcd counts the bytes of its own format, which has keys and values without base64, and a few bytes for each part.
   var size: Int {
@@ -165,7 +165,7 @@ struct WatchRequest: Encodable, Sendable {
   var createRequest: Creation
 }
 
-/// A message of a watch, which is one line.
+/// A message of a watch, which is one line of etcd's answer.
 struct WatchMessage: Decodable, Sendable {
   struct Event: Decodable, Sendable {
     var type: String?

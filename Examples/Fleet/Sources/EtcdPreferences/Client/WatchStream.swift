@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The messages of one watch, for one thread that waits for them.
 final class WatchStream: Sendable {
-  /// The outcome of a wait.
+  /// The outcome of waiting for a message.
   enum Next {
     case message(WatchMessage.Result)
     /// No message arrived in time.
@@ -20,10 +20,10 @@ final class WatchStream: Sendable {
     var task: HTTPClient.Task<Void>?
   }
 
-  /// The member that serves the watch.
+  /// The address of the member that serves the watch.
   let endpoint: URL
   private let state = Mutex(State())
-  /// Signaled once for each message, and once for the end.
+  /// A semaphore that is signaled once for each message, and once for the end of the watch.
   private let bell = DispatchSemaphore(value: 0)
 
   init(of endpoint: URL) { self.endpoint = endpoint }
@@ -38,19 +38,19 @@ final class WatchStream: Sendable {
 
   /// Waits for the next message.
   ///
-  /// - Throws: The reason why the watch has ended.
+  /// - Throws: The reason that the watch has ended.
   func next(within limit: Duration) throws(EtcdError) -> Next {
     guard bell.wait(timeout: .now() + limit.seconds) == .success else { return .silence }
     let (message, end) = state.withLock { state in
       (state.messages.isEmpty ? nil : state.messages.removeFirst(), state.end)
     }
     if let message { return .message(message) }
-    // Every later wait has to find the end, too.
+    // The semaphore is signaled again, so that each later wait also finds the end.
     bell.signal()
     throw end ?? EtcdError(.uncertain, "the watch has ended")
   }
 
-  /// Ends the watch, from any thread.
+  /// Ends the watch, and may be called on any thread.
   func stop() {
     end(with: EtcdError(.uncertain, "the watch was stopped"))
     state.withLock { $0.task }?.cancel()
@@ -83,7 +83,7 @@ final class WatchStream: Sendable {
   fileprivate struct Closed: Error {}
 }
 
-/// A receiver of the answer, which splits its bytes into lines on the client's event loop.
+/// A receiver of etcd's answer to a watch, which splits the bytes into lines on the client's event loop.
 final class WatchReceiver: HTTPClientResponseDelegate {
   private let stream: WatchStream
   private let rest = Mutex(Data())
@@ -102,7 +102,7 @@ final class WatchReceiver: HTTPClientResponseDelegate {
   }
 
   func didFinishRequest(task: HTTPClient.Task<Void>) {
-    // An answer that isn't a watch may have no newline.
+    // If the answer isn't a watch, such as an error, it may have no newline at its end.
     let last = rest.withLock { $0 }
     if !last.isEmpty { stream.receive(last) }
     stream.end(with: WatchStream.Closed())

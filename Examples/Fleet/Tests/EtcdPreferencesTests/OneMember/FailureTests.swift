@@ -14,7 +14,7 @@ extension EtcdTests {
       try EtcdPreferenceStore(try await EtcdNodes.shared.value.cluster, prefix: prefix)
     }
 
-    /// Returns a store whose connection can be made to fail.
+    /// Returns a store that reaches etcd through a proxy, and the proxy, which can make the connection fail.
     private func proxied(
       snapshot: URL? = nil, _ change: (inout EtcdCluster) -> Void = { _ in }
     ) async throws -> (EtcdPreferenceStore, Proxy) {

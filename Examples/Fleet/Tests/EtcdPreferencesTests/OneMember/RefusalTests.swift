@@ -15,7 +15,7 @@ extension EtcdTests {
       var cluster = try await EtcdNodes.shared.value.cluster
       cluster.endpoints = [proxy.endpoint]
       let store = try EtcdPreferenceStore(cluster, prefix: prefix)
-      // Without a connection, only the size can be the reason of the error.
+      // Without a connection, only the size can be the reason for the error.
       proxy.cut()
       let error = #expect(throws: PreferenceError.self) {
         try store.set(String(repeating: "a", count: cluster.requestSizeLimit), forKey: "a")
@@ -23,7 +23,7 @@ extension EtcdTests {
       #expect(error?.code == .unwritable)
       #expect(error?.description.contains("etcd takes 1572864 at most") == true, "\(error as Any)")
 
-      // The computed size isn't less than etcd's own count, and not much more.
+      // The computed size is at least the size that etcd measures, and not much larger.
       let key = Data((prefix + "a").utf8)
       func request(_ length: Int) -> TransactionRequest {
         TransactionRequest(

@@ -61,7 +61,7 @@ extension EtcdTests {
       try client.put("no text", at: prefix + "broken")
       #expect(await changes.next() == ["broken"])
       #expect(throws: PreferenceError.self) { try store.value(String.self, forKey: "broken") }
-      // This is another Unicode spelling of é than the store's.
+      // The store spells é as one code point, not as e with a combining accent.
       try client.put("1", at: prefix + "e\u{301}")
       try client.put(#""hello""#, at: prefix + "greeting")
       #expect(await changes.next() == ["greeting"])
@@ -145,7 +145,7 @@ extension EtcdTests {
       let outputs = try await withThrowingTaskGroup(of: Program.Output.self) { group in
         for _ in 0..<count {
           group.addTask { [prefix] in
-            // If others use the disk, etcd may need some seconds to write.
+            // On a disk that other programs use, etcd may need some seconds to write.
             try await Program.run([
               "--etcd", endpoint, "--prefix", prefix, "--retry", "60", "add", "count", "1", "\(times)",
             ])

@@ -6,13 +6,13 @@ import Testing
 
 /// The tests that need etcd, which run one after another.
 ///
-/// Side by side, they would slow each other and etcd down until the store's time limits fail.
+/// In parallel, the tests would slow each other and etcd down until the store's time limits are exceeded.
 @Suite("etcd", .serialized, .enabled(if: EtcdNodes.isInstalled, "etcd is not installed"), .timeLimit(.minutes(5)))
 enum EtcdTests {}
 
-/// The members of a test's own cluster, which end with the test, even if it crashes.
+/// An etcd cluster for one test, whose members end with the test, even if the test crashes.
 final class EtcdNodes: Sendable {
-  /// The path of etcd; nil if it isn't installed.
+  /// The path of the program etcd, or nil if etcd isn't installed.
   static let program: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/etcd" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
@@ -21,14 +21,14 @@ final class EtcdNodes: Sendable {
     return program != nil
   }
 
-  /// One member that several tests share, each with a prefix of its own.
+  /// A cluster with one member, which several tests share, each test with its own key prefix.
   static let shared = Task { try await EtcdNodes(1) }
 
   struct Failure: Error { let description: String }
 
-  /// A process that runs etcd, and passes signals to it that are written to its input.
+  /// A shell process that runs etcd, and sends etcd the signals that are written to the shell's input.
   ///
-  /// When its input ends, because the tests have ended, it kills etcd and removes the folder.
+  /// When the input ends because the tests have ended, the shell kills etcd and removes the folder.
   private final class Node: Sendable {
     private let shell: Process
     private let input: Pipe
@@ -67,9 +67,9 @@ final class EtcdNodes: Sendable {
     }
   }
 
-  /// A folder in memory, if there is one that has room for the logs of all members.
+  /// The folder for the members' files, which is in memory if there is enough space.
   ///
-  /// etcd synchronizes each change, which may take seconds on a disk that others use.
+  /// etcd synchronizes each change with the disk, which may take seconds on a disk that other programs use.
   private static let parent: URL = {
     do {
       let free = try FileManager.default.attributesOfFileSystem(forPath: "/dev/shm")[.systemFreeSize] as? Int ?? 0
@@ -91,7 +91,7 @@ final class EtcdNodes: Sendable {
   /// - Parameters:
   ///   - count: The number of members.
   ///   - options: Additional arguments of etcd.
-  ///   - tls: The settings for connections, if the options name certificates.
+  ///   - tls: The TLS settings for connections, if the options name certificates.
   init(_ count: Int, options: [String] = [], tls: EtcdCluster.TLS? = nil) async throws {
     folder = EtcdNodes.parent.appending(path: "etcd-preferences-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -113,14 +113,14 @@ final class EtcdNodes: Sendable {
 
   func port(_ index: Int) -> Int { ports[index * 2] }
 
-  /// The cluster, with time limits that a slow disk doesn't exceed.
+  /// The cluster's addresses, with time limits that a slow disk doesn't exceed.
   var cluster: EtcdCluster {
     var cluster = EtcdCluster(endpoints: indices.map { endpoint($0) }, tls: tls)
     (cluster.requestLimit, cluster.retryLimit) = (.seconds(10), .seconds(30))
     return cluster
   }
 
-  /// Starts a member, with the data of its former run if there is one.
+  /// Starts a member, with the data of its previous run if there was one.
   func start(_ index: Int) throws {
     func peer(_ index: Int) -> String { "http://127.0.0.1:\(ports[index * 2 + 1])" }
     let node = try Node(
@@ -134,13 +134,13 @@ final class EtcdNodes: Sendable {
     nodes.withLock { $0[index] = node }
   }
 
-  /// Kills a member, as a power failure does.
+  /// Kills a member without a shutdown, to simulate a power failure.
   func kill(_ index: Int) { nodes.withLock { $0.removeValue(forKey: index) }?.end() }
 
-  /// Sends a member a signal, such as `STOP`.
+  /// Sends a signal, such as `STOP`, to a member.
   func send(_ signal: String, to index: Int) throws { try nodes.withLock { $0[index] }?.send(signal) }
 
-  /// A client of one member.
+  /// Returns a client that asks only one member.
   func client(_ index: Int, user: EtcdCluster.User? = nil) throws -> EtcdClient {
     try EtcdClient(EtcdCluster(endpoints: [endpoint(index)], user: user, tls: tls))
   }
@@ -152,7 +152,7 @@ final class EtcdNodes: Sendable {
     }
   }
 
-  /// Returns the index of the leader.
+  /// Returns the index of the cluster's leader.
   func leader() throws -> Int {
     for index in indices where nodes.withLock({ $0[index] }) != nil {
       let status = try client(index).status()
@@ -162,7 +162,7 @@ final class EtcdNodes: Sendable {
   }
 }
 
-/// Waits until a condition is true that another process or thread makes true.
+/// Waits until another process or thread has made a condition true, or throws an error after the limit.
 func eventually(
   _ what: String, within limit: Duration = .seconds(30), _ condition: () async throws -> Bool
 ) async throws {
@@ -216,13 +216,13 @@ extension EtcdClient {
 
   func status() throws -> MemberStatus { try call("maintenance/status", [String: String]()) }
 
-  /// Sets a key of etcd, as another program would.
+  /// Sets a key in etcd, without using a store.
   func put(_ value: String, at key: String) throws {
     let _: Anything = try call(
       "kv/put", ["key": Data(key.utf8).base64EncodedString(), "value": Data(value.utf8).base64EncodedString()])
   }
 
-  /// Deletes a key from etcd, as another program would.
+  /// Deletes a key from etcd, without using a store.
   func delete(_ key: String) throws {
     let _: Anything = try call("kv/deleterange", ["key": Data(key.utf8).base64EncodedString()])
   }
@@ -233,7 +233,7 @@ extension EtcdClient {
       "maintenance/alarm", ["action": isOn ? "ACTIVATE" : "DEACTIVATE", "alarm": "NOSPACE"])
   }
 
-  /// Compacts etcd's whole history.
+  /// Compacts etcd's history up to the current revision.
   func compact() throws {
     let now: RangeResponse = try call("kv/range", ["key": "YQ=="])
     let _: Anything = try call("kv/compaction", ["revision": "\(now.header?.revision?.number ?? 0)"])

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program `fleet`, as it was built with the tests.
+/// The program `fleet`, which is built together with the tests.
 enum Program {
   struct Output: Equatable {
     var code: Int32 = 0
@@ -8,13 +8,13 @@ enum Program {
     var complaints = ""
   }
 
-  /// Runs the program, and waits for its end.
+  /// Runs the program to its end, and returns its output.
   static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Output {
     let process = try Running(arguments, environment: environment)
     return try await onThread { process.output() }
   }
 
-  /// A run of the program.
+  /// A process that runs the program.
   final class Running: Sendable {
     private let process = Process()
     private let (text, complaints) = (Pipe(), Pipe())
@@ -32,7 +32,7 @@ enum Program {
 
     deinit { if process.isRunning { process.terminate() } }
 
-    /// The lines that the program prints.
+    /// The lines that the program prints on the standard output, as they arrive.
     var lines: AsyncThrowingStream<String, any Error> {
       let handle = text.fileHandleForReading
       return AsyncThrowingStream { continuation in
@@ -51,7 +51,7 @@ enum Program {
       }
     }
 
-    /// Waits for the end of the program.
+    /// Waits for the program to end, and returns its output.
     func output() -> Output {
       let printed = text.fileHandleForReading.readDataToEndOfFile()
       let complained = complaints.fileHandleForReading.readDataToEndOfFile()

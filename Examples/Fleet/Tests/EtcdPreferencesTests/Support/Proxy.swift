@@ -11,7 +11,7 @@ final class Proxy: Sendable {
     var isSilent = false
     /// The number of connections so far.
     var count = 0
-    /// The number of the newest connection whose watch is muted.
+    /// The number of the newest connection whose watch messages are held back.
     var lastMuted = 0
     var onAnswer: (@Sendable () -> Void)?
     var channels: [ObjectIdentifier: any Channel] = [:]
@@ -22,7 +22,7 @@ final class Proxy: Sendable {
   private let target: Int
   private let server = Mutex<(any Channel)?>(nil)
 
-  /// Creates a proxy for a port of this machine.
+  /// Creates a proxy in front of a port on this machine.
   init(to port: Int) async throws {
     target = port
     let channel = try await ServerBootstrap(group: Proxy.eventLoops)
@@ -39,7 +39,7 @@ final class Proxy: Sendable {
 
   var endpoint: URL { URL(string: "http://127.0.0.1:\(server.withLock { $0?.localAddress?.port } ?? 0)")! }
 
-  /// Ends all connections, and refuses new ones until `restore()`.
+  /// Ends all connections, and refuses new connections until `restore()` is called.
   func cut() {
     let channels = conduct.withLock { conduct in
       conduct.refuses = true
@@ -51,13 +51,13 @@ final class Proxy: Sendable {
   /// The number of refused connections.
   var refusals: Int { conduct.withLock { $0.refusals } }
 
-  /// Keeps present and later connections open, and passes no bytes on.
+  /// Keeps current and later connections open, but passes no bytes on.
   func silence() { conduct.withLock { $0.isSilent = true } }
 
-  /// Keeps the present watches open, and passes none of their messages on.
+  /// Keeps the current watches open, but passes no messages of these watches on.
   func muteWatches() { conduct.withLock { $0.lastMuted = $0.count } }
 
-  /// Accepts connections, and passes all bytes on again.
+  /// Accepts connections and passes their bytes on, after a call of `cut()` or `silence()`.
   func restore() {
     conduct.withLock { conduct in
       conduct.refuses = false
@@ -65,9 +65,9 @@ final class Proxy: Sendable {
     }
   }
 
-  /// Ends the connection of the next answer to a transaction, instead of passing the answer on.
+  /// Ends the connection at the next answer to a transaction, instead of passing the answer on.
   ///
-  /// - Parameter body: Called before the connection ends, while the proxy passes nothing else on.
+  /// - Parameter body: A closure that is called before the connection ends, while the proxy passes no other bytes on.
   func loseNextAnswer(_ body: @escaping @Sendable () -> Void = {}) { conduct.withLock { $0.onAnswer = body } }
 
   private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
@@ -91,7 +91,7 @@ final class Proxy: Sendable {
       }
   }
 
-  /// The treatment of bytes.
+  /// The proxy's treatment of received bytes, which are passed on, held back, or lost with the connection.
   fileprivate enum Fate { case pass, hold, lose(@Sendable () -> Void) }
 
   fileprivate func fate(ofAnswerTo request: Request?) -> Fate {
@@ -109,7 +109,7 @@ final class Proxy: Sendable {
   }
 }
 
-/// The last request of a connection.
+/// The latest request on a connection.
 private final class Request {
   enum Kind { case transaction, watch, other }
 
@@ -119,7 +119,7 @@ private final class Request {
 
   init(on number: Int) { self.number = number }
 
-  /// Notes a request that begins with these bytes.
+  /// Records the kind of a request that begins with these bytes.
   func begin(_ bytes: ByteBufferView) {
     kind =
       if bytes.starts(with: "POST /v3/kv/txn".utf8) {
@@ -132,7 +132,7 @@ private final class Request {
   }
 }
 
-/// A handler that passes the bytes of one side on to the other.
+/// A channel handler that passes bytes from one side of the proxy to the other side.
 private final class Relay: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -6,7 +6,7 @@ import Metrics
 import PreferenceStorage
 import SpellRegistry
 
-/// The routes of the admin page.
+/// A controller with the routes of the admin page.
 public final class AdminController: Sendable {
   private let settings = Injected<Settings>()
   private let store = Injected<any PreferenceStore>()
@@ -16,7 +16,7 @@ public final class AdminController: Sendable {
   /// Creates a controller that uses the current registry.
   public init() {}
 
-  /// Adds the routes to a group.
+  /// Adds the controller's routes to a group.
   public func addRoutes(to group: RouterGroup<some RequestContext>) {
     group.get("/") { _, _ in try await AdminPage().response() }
     group.post("/") { request, context in try await self.save(request, context) }
@@ -55,29 +55,29 @@ public final class AdminController: Sendable {
   }
 }
 
-/// The form of the admin page, as a browser sends it.
+/// The settings form of the admin page, with the values that the browser has sent.
 ///
-/// The form has the values from when the page was loaded, and the values that the user entered. Only their differences
-/// are saved, because a setting that the user left alone may have changed since then. A request without loaded values,
-/// such as a script's, is compared with the default values.
+/// For each setting, the form has the value from when the page was loaded, and the value that the user entered. Only
+/// differing values are saved, because a setting that the user left unchanged may have been changed elsewhere. If a
+/// request has no loaded values, such as a script's, the entered values are compared with the defaults.
 struct SettingsForm {
   let values: [String: String]
 
-  /// Returns the name of the field with the value that a setting had when the page was loaded.
+  /// Returns the name of the hidden field with a setting's value from when the page was loaded.
   static func nameOfLoaded(_ field: SettingField) -> String { "loaded.\(field.key)" }
 
-  /// The key of the setting whose button was pressed.
+  /// The key of the setting whose Reset button was pressed, or nil if no Reset button was pressed.
   var keyToReset: String? { values["reset"] }
 
-  /// Returns the value that the setting had when the page was loaded.
+  /// Returns the value that the setting had when the page was loaded, or the default if the form doesn't have it.
   func loaded(_ field: SettingField) -> String { values[Self.nameOfLoaded(field)] ?? field.standard }
 
-  /// Returns the value that the user entered; nil if the form has none for the setting.
+  /// Returns the value that the user entered, or nil if the form has no value for the setting.
   func entered(_ field: SettingField) -> String? {
-    // A browser leaves out a switch that is off.
+    // A browser doesn't send a checkbox that is off.
     values[field.key] ?? (field.isSwitch && values[Self.nameOfLoaded(field)] != nil ? "false" : nil)
   }
 
-  /// Returns the value that the user entered; nil if it equals the loaded value.
+  /// Returns the value that the user entered, or nil if the user left the setting unchanged.
   func change(of field: SettingField) -> String? { entered(field).flatMap { $0 == loaded(field) ? nil : $0 } }
 }

@@ -8,9 +8,9 @@ import PreferenceStorage
 import SpellDiagnostics
 import SpellRegistry
 
-/// The admin page for one request: the settings as a form, the launch, and the graph of dependencies.
+/// The admin page for one request, with the settings form, the launch timeline, and the dependency graph.
 ///
-/// The page is created in the request's registry, so its injected values are the request's.
+/// The page is created while the request's registry is current, so its injected values belong to the request.
 final class AdminPage {
   @Injected private var settings: Settings
   @Injected private var store: any PreferenceStore
@@ -18,11 +18,11 @@ final class AdminPage {
   @Injected private var launch: LaunchSequence?
   @Injected private var request: CurrentRequest
 
-  /// Returns the page.
+  /// Returns a response with the page as HTML.
   ///
   /// - Parameters:
-  ///   - form: The form to show again, if a value in it was refused.
-  ///   - refused: The reasons that values were refused, by key.
+  ///   - form: The submitted form, whose values are shown again if one of them was refused.
+  ///   - refused: The reason for each refused value, by key.
   func response(_ form: SettingsForm? = nil, refused: [String: String] = [:]) async throws -> Response {
     let fields = settings.fields.map { row($0, form, refused: refused[$0.key]) }
     let page: HTML = """
@@ -59,14 +59,14 @@ final class AdminPage {
       body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
   }
 
-  /// The graph of the registrations in the server and the request, and of the properties that need them.
+  /// The dependency graph as SVG, with the registrations of the server and the request, and the module's properties.
   private var graph: String {
     InitializerRegistry.current.graph(properties: WrappedProperty.all(inModules: "LinkServer")).svg()
   }
 
-  /// The form of the buttons that reset a setting.
+  /// The identifier of the separate form for the Reset buttons.
   ///
-  /// The buttons aren't in the form with the settings, because Enter in a field presses a form's first button.
+  /// If the buttons were in the settings form, the Enter key in a text field would press the first Reset button.
   private static let resetForm = "reset"
 
   private func row(_ field: SettingField, _ form: SettingsForm?, refused: String?) -> HTML {
@@ -99,7 +99,7 @@ final class AdminPage {
       """
   }
 
-  /// The value in the store, shortened; empty if it can't be read.
+  /// Returns the stored value as JSON, shortened to 60 characters, or an empty text if it can't be read.
   private func json(_ key: String) -> String {
     do throws(PreferenceError) {
       let json = try store.json(forKey: key) ?? ""
@@ -127,7 +127,7 @@ final class AdminPage {
     """
 }
 
-/// Text of a page, whose interpolated strings are escaped.
+/// HTML text, in which interpolated strings are escaped.
 struct HTML: ExpressibleByStringInterpolation {
   struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
@@ -138,7 +138,7 @@ struct HTML: ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ value: some CustomStringConvertible) { text += HTML.escaped(value.description) }
     mutating func appendInterpolation(_ part: HTML?) { text += part?.text ?? "" }
     mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text + "\n" } }
-    /// Appends text that already is markup.
+    /// Appends text that already is markup, without escaping it.
     mutating func appendInterpolation(markup: String) { text += markup }
   }
 
