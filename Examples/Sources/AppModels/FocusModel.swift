@@ -8,7 +8,7 @@ import Spellbook
   @ObservationIgnored @Injected(.chime) private var chime
   @ObservationIgnored @Injected(.clock) private var clock
   @ObservationIgnored @Injected(.sessionLog) private var log
-  /// The remaining minutes of the running session, or nil if no session runs.
+  /// The remaining minutes of a session, or nil if none runs.
   private(set) var remaining: Int?
 
   var title: String {

@@ -23,14 +23,14 @@ public struct LaunchService: Service {
   ///   a step can't be shut down.
   public func run() async throws {
     await withGracefulShutdownHandler {
-      // The service group handles the signals, so the launch listens to none.
+      // The service group handles the signals.
       _ = await launch.run(on: [])
     } onGracefulShutdown: {
       Task { await launch.shutDown() }
     }
-    // The code `.shutDown` isn't reported as an error, because the group requested the shutdown.
+    // The code `.shutDown` isn't a failure: the group requested it.
     if let failure = launch.failure, failure.code != .shutDown { throw failure }
-    // The sequence is already shut down, so this call only returns the report of the shutdown.
+    // The sequence is already shut down. This returns the report.
     let report = await launch.shutDown()
     if !report.entries.allSatisfy({ $0.outcome == .completed }) { throw ShutDownError(report: report) }
   }

@@ -45,7 +45,8 @@ struct JournalFile {
 
   /// Appends lines, all of which the operating system has when this method returns.
   ///
-  /// - Throws: ``JournalError/changed(_:)``, and errors of the file system. In this case, no line is appended.
+  /// - Throws: ``JournalError/changed(_:)``, and errors of the file system. After an error, the file has none of the
+  ///   lines, unless a part of them was written and can't be removed. The next call then tries to remove the part.
   mutating func append(_ lines: Data) throws {
     if endsWithPart { try removePart() }
     try checkFile()
