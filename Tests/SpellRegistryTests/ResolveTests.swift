@@ -2,6 +2,10 @@ import SpellRegistry
 import TestSupport
 import Testing
 
+extension InjectionKeys {
+  fileprivate static let spare = InjectionKey<FileTracker> { FileTracker() }
+}
+
 @Suite("Resolving", .timeLimit(.hang)) struct ResolveTests {
   let registry = InitializerRegistry()
 
@@ -137,6 +141,16 @@ import Testing
     registry.register((any Tracker).self, named: "c") { FileTracker("newer c") }
     #expect(try registry.resolveAll((any Tracker).self).map(\.label) == ["universal", "plain", "newer c"])
     #expect(try registry.resolveAll(Checkout.self).isEmpty)
+  }
+
+  @Test("resolveAll leaves out instances that are registered for their own type or for a key")
+  func allWithoutInstancesForOthers() throws {
+    final class OtherTracker: Tracker { let label = "universal" }
+    registry.register(.instance(FileTracker("file")))
+    registry.register(.spare, .instance(FileTracker("key")))
+    registry.register(.instance(OtherTracker(), as: .anySupertype))
+    #expect(try registry.resolveAll((any Tracker).self).map(\.label) == ["universal"])
+    #expect(try registry.resolveAll(FileTracker.self).map(\.label) == ["file"])
   }
 
   @Test("resolveAll ends at the first initializer that throws")

@@ -53,6 +53,16 @@ struct ScopedArgumentsTests {
     #expect(try registry.resolve(Room.self, arguments: "red") !== rooms[1])
   }
 
+  @Test("that are equal share nothing with scope .unique")
+  func unique() throws {
+    registry.register(ArgumentFactory<Room, String>.self, .factory(scope: .unique) { _, name in Room(name) })
+    registry.register([Room].self) { resolver in
+      try ["blue", "blue"].map { try resolver.resolve(Room.self, arguments: $0) }
+    }
+    let rooms = try registry.resolve([Room].self)
+    #expect(rooms[0] !== rooms[1])
+  }
+
   @Test("that are equal share what the scope keeps, made once however many threads ask")
   func scoped() async throws {
     let registry = registry

@@ -22,8 +22,8 @@ extension UnsafeRawPointer {
 
 /// The compiler's description of a type, or of a module or other context in which types are declared.
 ///
-/// Each field has 32 bits: the flags, a pointer to the parent, and a pointer to the name. For types, pointers to the
-/// metadata accessor and to the descriptor of the fields follow.
+/// It consists of 32-bit fields: the flags, a relative pointer to the parent, and a relative pointer to the name. For a
+/// type, two more relative pointers follow: to the metadata accessor, and to the descriptor of the fields.
 struct ContextDescriptor: Hashable {
   enum Kind: UInt32 {
     case `class` = 16
@@ -36,11 +36,13 @@ struct ContextDescriptor: Hashable {
 
   /// Returns the address of a protocol's descriptor, from the metadata of the protocol's existential type.
   ///
-  /// The metadata consists of the kind, the flags, the number of protocols, and pointers to the protocols.
+  /// The metadata begins with a word for the kind, 32 bits for the flags, and 32 bits for the number of protocols. For a
+  /// protocol without a superclass, the pointer to the protocol's descriptor follows.
   static func address(ofProtocol type: any Any.Type) -> UnsafeRawPointer? {
-    let metadata = unsafeBitCast(type, to: UnsafePointer<UInt>.self)
+    let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+    let pointer = (metadata + MemoryLayout<UInt>.size + 8).load(as: UInt.self)
     // The lowest bit isn't part of the pointer, but marks a protocol of Objective-C.
-    return UnsafeRawPointer(bitPattern: metadata[2] & ~1)
+    return UnsafeRawPointer(bitPattern: pointer & ~1)
   }
 
   private var flags: UInt32 { address.load(as: UInt32.self) }
@@ -57,8 +59,8 @@ struct ContextDescriptor: Hashable {
 
 /// The descriptor of a type's stored properties, which reflection uses.
 ///
-/// It consists of pointers to the names of the type and its superclass, of 32 bits each, the descriptor's kind and the
-/// size of a record, of 16 bits each, the number of records, of 32 bits, and the records.
+/// It begins with two 32-bit relative pointers to the names of the type and the superclass. Two 16-bit numbers follow:
+/// the kind of descriptor, and the size of a record. Then come the 32-bit number of records, and the records.
 struct FieldDescriptor {
   struct Field {
     let label: String
@@ -73,8 +75,8 @@ struct FieldDescriptor {
 
   /// Returns the fields whose types have one of the given descriptors, with any generic arguments.
   ///
-  /// A record consists of flags, a pointer to the mangled name of the field's type, and a pointer to the label, of 32
-  /// bits each.
+  /// A record consists of three 32-bit fields: the flags, a relative pointer to the mangled name of the field's type,
+  /// and a relative pointer to the label.
   func fields(ofTypes descriptors: Set<ContextDescriptor>) -> [Field] {
     let size = Int((address + 10).load(as: UInt16.self))
     return (0..<Int((address + 12).load(as: UInt32.self))).compactMap { index in
@@ -99,7 +101,7 @@ struct MangledName {
     self.address = address
     var count = 0
     while count < limit, case let byte = address.load(fromByteOffset: count, as: UInt8.self), byte != 0 {
-      // A byte below 0x20 precedes a pointer: a relative pointer or, from 0x18 on, an absolute pointer.
+      // A byte from 0x01 to 0x17 precedes a 32-bit relative pointer, and a byte from 0x18 to 0x1F an absolute pointer.
       count += byte >= 0x20 ? 1 : byte < 0x18 ? 5 : 1 + MemoryLayout<UInt>.size
     }
     self.count = min(count, limit)

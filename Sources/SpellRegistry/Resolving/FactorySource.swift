@@ -5,7 +5,7 @@ internal import Support
   fileprivate let record: RegistrationRecord
   /// The link to the registry that provided the factory.
   fileprivate let link: RegistryLink
-  /// The registry that contains the registration; nil if the factory keeps no values.
+  /// The registry that contains the registration; nil if the factory keeps no values between resolutions.
   ///
   /// This is the linked registry or one of its parents, so it exists for as long as the linked registry.
   fileprivate let owner: RegistryReference?
@@ -23,10 +23,11 @@ internal import Support
 
   /// Puts the value that is kept for the arguments, or else a new value, in memory, and calls the hooks.
   ///
-  /// - Parameter arguments: The arguments; nil if nothing can be kept for them.
+  /// - Parameter arguments: The arguments; nil to keep no value, because an argument isn't equal to itself.
   func putKept(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
+    if record.lifetime.isUnique { return try put(in: memory, type, make: make) }
     try call(in: memory, type) { asked, thread throws(InjectionError) in
       // A shared value gets its dependencies from the registry that keeps the value.
       let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
@@ -42,7 +43,7 @@ internal import Support
     }
   }
 
-  /// Runs one call of the factory, as part of the resolution in progress or as a new resolution.
+  /// Runs one call of the factory and then the hooks, as part of the resolution in progress or as a new resolution.
   private func call(
     in memory: ValueMemory, _ type: any Any.Type,
     _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
@@ -64,7 +65,9 @@ internal import Support
     }
   }
 
-  /// Returns the table of the factory's values by arguments, which the registration or the resolution keeps.
+  /// Returns the table in which the factory's values are kept by their arguments.
+  ///
+  /// If the scope keeps values between resolutions, the registration has the table. Otherwise, the resolution has it.
   private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)
     -> FactoryValues
   {
@@ -88,8 +91,9 @@ internal import Support
 
   /// Runs the factory's closure in a frame, with no lock held.
   ///
-  /// Never inlined: the frame doesn't retain its objects, so the caller has to keep the arguments alive until the call
-  /// returns.
+  /// Never inlined, because the frame doesn't retain the registration and the registry. The caller of a separate
+  /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
+  /// while the frame exists.
   @inline(never) private func run(
     in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, linksWeakly: Bool, gate: UInt? = nil,
     on thread: CurrentThread, make: (Resolver) throws -> Void
@@ -131,7 +135,8 @@ extension InitializerRegistry {
   ///
   /// A factory makes no value until it is called, so this function needs no frame.
   ///
-  /// - Parameter linksWeakly: Whether the factory holds this registry weakly, because a registry may keep the factory.
+  /// - Parameter linksWeakly: Whether the factory holds this registry weakly. It must if a registry may keep the
+  ///   factory.
   @inline(never) func putFactory(
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, linksWeakly: Bool

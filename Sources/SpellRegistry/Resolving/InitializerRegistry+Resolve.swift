@@ -11,7 +11,7 @@ internal import Synchronization
 // The first read of a property calls `putValue` directly, because a property stores its value before its hooks run.
 
 extension InitializerRegistry {
-  /// Returns the value of the most specific registration, which makes or keeps the value according to its scope.
+  /// Returns a value from the most specific registration: the value that the scope keeps, or else a new value.
   ///
   /// - Parameters:
   ///   - type: The type of the value. For an Optional type for which nothing is registered, the result is nil.
@@ -49,7 +49,7 @@ extension InitializerRegistry {
   )
   public func resolve() throws(InjectionError) { fatalError() }
 
-  /// Unavailable, because a declared key is written with a dot.
+  /// Unavailable, because a declared key is written with a dot, not as a key path.
   @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in resolve(.time).")
   @_disfavoredOverload
   public func resolve<Value>(_ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>) throws(InjectionError) -> Value {
@@ -64,8 +64,9 @@ extension InitializerRegistry {
 
   /// Returns one value from each registration of a type, in the order of registration.
   ///
-  /// The result leaves out registrations for a class of containers. It also leaves out a parent's registration if a
-  /// registration for exactly the same requests in a nearer registry overrides it. The result may be empty.
+  /// The result leaves out registrations that are limited to a class of containers. It also leaves out a parent's
+  /// registration if a registration for exactly the same requests in a nearer registry overrides it. The result may be
+  /// empty.
   ///
   /// - Throws: The error that ``resolve(_:named:in:)-(Value.Type,_,_)`` throws for the first initializer that fails.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
@@ -73,7 +74,8 @@ extension InitializerRegistry {
     var values: [Value] = []
     try resolvingTogether { () throws(InjectionError) in
       for match in reachable where match.record.container == nil {
-        guard match.record.serves(service) else { continue }
+        let record = match.record
+        guard record.service == service || record.servesSupertypes && record.serves(service) else { continue }
         let cell = ValueCell(Value.self)
         guard try resolve(Request(Value.self), into: cell.memory, from: match) else { continue }
         cell.gate.settle(as: CreationGate.ready)
@@ -91,11 +93,12 @@ extension InitializerRegistry {
       .sorted { $0.record.age < $1.record.age }
   }
 
-  /// Runs `body` as one resolution, so that all values that `body` resolves share the values of scope `.graph`.
+  /// Runs `body` in a single resolution, so that all requests in `body` share the values of scope `.graph`.
   package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
-      // The frame makes the requests in `body` parts of the resolution, and keeps the current registry current.
+      // While the frame exists, each request in `body` joins the resolution instead of starting one. The frame doesn't
+      // change which registry is current.
       try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
       return false
     }
@@ -127,18 +130,20 @@ extension InitializerRegistry {
 
   /// The result of putting a value in memory.
   enum PutResult {
-    /// A value was put in memory, and its registration is included if the caller has to call hooks.
+    /// A value was put in memory. The value's registration is included if the caller has to call hooks.
     case value(callingHooksOf: RegistrationRecord?)
-    /// No registration serves the request, whose type is included if it is an Optional and may therefore be nil.
+    /// No value was put in memory.
+    ///
+    /// If no registration serves the request, a requested Optional type is included, because its value may be nil.
     case nothing(Finding.OptionalType? = nil)
   }
 
   /// Puts the value for a request in memory, if anything serves the request.
   ///
   /// - Parameters:
-  ///   - propertyGate: The address of the requesting property's `CreationGate`; nil if no property makes the request.
-  ///   - linksWeakly: Whether new objects hold their registry weakly, because a registry may keep the object that makes
-  ///     the request.
+  ///   - propertyGate: The address of the `CreationGate` of the property that will store the value; nil if none will.
+  ///   - linksWeakly: Whether new objects hold their registry weakly. They must if a registry may keep the object that
+  ///     makes the request.
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
@@ -153,7 +158,7 @@ extension InitializerRegistry {
         let result = try putScopedValue(
           memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
         if case .value = result { return result }
-      // Without a value, the registration was withdrawn after the search, so the loop searches again.
+      // If there is no value, the registration was withdrawn after the search, so the loop searches again.
       case .nothing(let optional):
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
         return .nothing(optional)
@@ -161,7 +166,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value of a registration in memory: the value that its scope keeps, or a new value from its initializer.
+  /// Puts the value of a registration in memory: the value that the scope keeps, or a new value from the initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(
@@ -194,7 +199,10 @@ extension InitializerRegistry {
     return hooks.areUsed || record.hooks.areUsed ? .value(callingHooksOf: record) : .value(callingHooksOf: nil)
   }
 
-  /// Puts the value that a registration keeps in memory, or returns false if the registration was withdrawn.
+  /// Copies a registration's kept value to memory, making the value if necessary, or returns false if the registration
+  /// was withdrawn.
+  ///
+  /// - Precondition: This registry contains the registration.
   private func putValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     propertyGate: UInt?, on thread: CurrentThread
@@ -226,10 +234,11 @@ extension InitializerRegistry {
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
-  /// Puts the value of a registration of another type in memory, or returns false if the registration was withdrawn.
+  /// Converts a registration's value to the requested type and puts it in memory, or returns false if the registration
+  /// was withdrawn.
   ///
-  /// The value is an instance that has the requested type as a supertype, or is first wrapped in the requested Optional
-  /// type.
+  /// For a requested Optional type, the function wraps the value. Otherwise, the value is a registered instance, which
+  /// the function casts to a supertype.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread
@@ -250,12 +259,14 @@ extension InitializerRegistry {
 
   /// Runs a registration's initializer, with this registry as the current registry and no lock held.
   ///
-  /// Never inlined: the frame doesn't retain its objects, so the caller has to keep the arguments alive until the call
-  /// returns.
+  /// Never inlined, because the frame doesn't retain the registration and this registry. The caller of a separate
+  /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
+  /// while the frame exists.
   ///
   /// - Parameters:
-  ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps.
-  ///   - linksWeakly: Whether new objects hold their registry weakly, because a registry may keep the value.
+  ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps;
+  ///     nil if the registration keeps none.
+  ///   - linksWeakly: Whether new objects hold their registry weakly. They must if a registry may keep the value.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
     propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread
