@@ -80,7 +80,9 @@
   /// The value, for a constant such as `let id = Final<Int>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Makes the value for a read before the first assignment (never inlined, to keep the common read small).
+  /// The slow path of a read before the first assignment, which makes the value or stops the program.
+  ///
+  /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
       if error.code != .notRegistered { error.stop(at: storage.place, canResolve: false) }
@@ -121,6 +123,8 @@
   }
 
   /// Assigns the property of one struct, without changing copies of that struct.
+  ///
+  /// Stops the program if the property already has a value.
   @usableFromInline mutating func assignApart(_ value: Value) {
     if storage.hasValue { return assignOrStop(value, in: nil) }
     storage = storage.replaced(with: value)
@@ -155,7 +159,7 @@ extension Final {
   /// Assigns the value of a constant.
   ///
   /// - Throws: ``FinalError`` if the constant already has a value, which it keeps, or if the registered initializer
-  ///   that makes its value calls this method.
+  ///   that makes the value calls this method or waits for the calling thread.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -178,7 +182,7 @@ extension Final {
     /// copy that shares the storage.
     ///
     /// - Throws: ``FinalError`` if the property already has a value, which it keeps, or if the registered initializer
-    ///   that makes its value calls this method.
+    ///   that makes the value calls this method or waits for the calling thread.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 }

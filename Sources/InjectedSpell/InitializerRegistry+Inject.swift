@@ -4,18 +4,18 @@ extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties together, or none of them.
   ///
   /// All values are created first, from this registry and in one resolution, so that the properties share values of
-  /// scope `.graph`. The values are stored only when all of them exist. After that, the hooks are called and, if the
-  /// object has the method, ``/SpellRegistry/PostInjectable/postInject()``.
+  /// scope `.graph`. The values are stored only when all of them exist. After that, the hooks are called. If the object
+  /// is a `PostInjectable`, its method ``/SpellRegistry/PostInjectable/postInject()`` is called last.
   ///
-  /// A property that has a value keeps it, and an Optional with nothing registered stays nil. Properties that ask the
-  /// registry at every read or hold their value weakly aren't filled.
+  /// A property that has a value keeps it. A property of an Optional type stays nil if nothing is registered for it.
+  /// Properties that ask the registry at every read or hold their value weakly aren't filled.
   ///
   /// Reflection finds the properties in about a microsecond each. It reads them, so no other task may be using the
   /// object. For a `Sendable` object, such as a main-actor object, name the properties.
   ///
-  /// - Throws: The error of the first property whose value can't be created, in which case no property changes.
-  ///   `.noInjectableProperties` if reflection shows no `@Injected` property, because the class has none, has a custom
-  ///   mirror, or was built without reflection metadata.
+  /// - Throws: The error of the first property whose value can't be created, in which case no property changes. The
+  ///   error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the class
+  ///   has none, has a custom mirror, or was built without reflection metadata.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
@@ -85,13 +85,13 @@ extension InjectionError {
 protocol InjectableProperty: NamedProperty {
   /// Returns the property's own name, or nil if reflection doesn't show it.
   func name(in container: AnyObject) -> String?
-  /// Creates the value, and returns a function that stores it; returns nil if the property needs no value.
+  /// Creates the value and returns a function that stores it, or returns nil if the property needs no value.
   ///
   /// The returned function returns another function, which calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
-  /// Injects a service if its type fits the property, and returns whether it fits.
+  /// Injects a service and returns true, or returns false if the service's type doesn't fit the property.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
 

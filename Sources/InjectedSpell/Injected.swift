@@ -102,9 +102,9 @@
   /// The value, for a constant such as `let clock = Injected<Clock>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Returns the value after asking the registry, or stops the program.
+  /// The slow path of a read, which returns the value after asking the registry, or stops the program.
   ///
-  /// It is never inlined, which keeps the common read of a stored value small.
+  /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
@@ -155,14 +155,16 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Injected") }
-  /// A need for a registration, which only a property of an Optional type can do without.
+  /// A need for a registration, unless the property's type is an Optional.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether the constant has an injected or assigned value, which also has to be alive if it is held weakly.
+  /// Whether the constant has an injected or assigned value.
+  ///
+  /// If the constant holds its value weakly, the result is false after the value is gone.
   public var hasValue: Bool {
     if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
@@ -190,13 +192,15 @@ extension Injected {
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the property has an injected or assigned value, which also has to be alive if it is held weakly.
+    /// Whether the property has an injected or assigned value.
+    ///
+    /// If the property holds its value weakly, the result is false after the value is gone.
     public var hasValue: Bool { injected.hasValue }
 
     /// Returns the value, but throws an error if a read would stop the program.
     ///
-    /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
-    ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    /// - Throws: An error of code `.notRegistered` (also if the property's registry is gone), `.cycle`,
+    ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
@@ -320,7 +324,9 @@ extension Injected {
     self.init(at: place, key: key, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object, such as `Page.didGet`, after each injection.
+  /// Creates a property that calls a method of the enclosing object with the value after each injection.
+  ///
+  /// An example is `@Injected(onInjection: Page.didGet) var tracker: Tracker`, where `didGet` takes a `Tracker`.
   @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -328,7 +334,8 @@ extension Injected {
     self.init(key, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class that calls a method of the enclosing object after each injection.
+  /// Creates a property of a main-actor class that calls a method of the enclosing object with the value after each
+  /// injection.
   @inlinable public init<Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

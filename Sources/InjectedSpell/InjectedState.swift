@@ -115,7 +115,9 @@
     }
   }
 
-  /// The storage that SwiftUI keeps for one view in the view tree, with the injected value after its first read.
+  /// The storage that SwiftUI keeps for one property of a view in the view tree.
+  ///
+  /// After the property's first read, the storage has the injected value.
   private final class InjectedStateCell<Value>: ObservableObject {
     let objectWillChange = ObservableObjectPublisher()
     private var value: Value?

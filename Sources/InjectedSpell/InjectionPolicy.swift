@@ -4,10 +4,11 @@ internal import SpellRegistry
 public enum InjectionPolicy: Sendable {
   /// The property asks the registry at its first read, and keeps the value. This is the default.
   case once
-  /// The property asks a registry at every read, and keeps nothing.
+  /// The property asks a registry at every read, and keeps only an assigned value.
   ///
-  /// Each read asks the registry that a running initializer or `run` has made current, such as for a server's request,
-  /// or else the registry that was current when the enclosing object was created.
+  /// Each read asks the registry that a running initializer or `InitializerRegistry.run` has made current, for example
+  /// for one request to a server. If nothing has made a registry current, the read asks the registry that was current
+  /// when the enclosing object was created.
   case everyRead
 }
 
@@ -23,7 +24,7 @@ public enum WeakInjectionPolicy: Sendable {
 @usableFromInline struct WeakValue: Sendable {
   private let reference: WeakReference?
 
-  /// Creates a weak reference to the object that an Optional wraps, or to nothing if there is none.
+  /// Creates a weak reference to the object that an Optional wraps, or no reference if the Optional is nil.
   @usableFromInline init<Value>(holding value: Value?) {
     let object = value.flatMap { ($0 as? any OptionalValue)?.content }
     reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }

@@ -13,10 +13,13 @@ internal import Support
 /// }
 /// ```
 ///
-/// A service fits a property with the service's name if the property's type is the service's own type, a superclass, a
+/// A service fits a property that has the service's name and a suitable type: the service's own type, a superclass, a
 /// protocol that the service conforms to, or an Optional of one of these. The services are registered as instances in
-/// the box's registry, so objects that this registry creates also get them. The services also get each other. The first
-/// read of a service's property asks the box's registry before any other registry, in the isolation of the service.
+/// the box's registry, so objects that this registry creates also get them.
+///
+/// The services also get each other. The first read of an `@Injected` property in a service asks the box's registry,
+/// and then the property's own registry if the box has no fitting service. The box itself doesn't read or fill the
+/// properties of its services.
 ///
 /// A box is safe to use from any thread. Only the call that fills an object accesses that object.
 public final class ServiceBox: Sendable {
@@ -34,7 +37,7 @@ public final class ServiceBox: Sendable {
     let register: @Sendable () -> @Sendable () -> Void
     /// The functions that withdraw the service's registrations (several after concurrent ``register(_:named:)`` calls).
     var withdrawals: [@Sendable () -> Void] = []
-    /// The service as an object; nil if it isn't one.
+    /// The service as an object; nil if the service isn't an object.
     var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
   }
   private struct State: Sendable {
@@ -72,8 +75,8 @@ public final class ServiceBox: Sendable {
 
   /// Registers the service that the box has under a name, with no lock held.
   ///
-  /// During the registration, another thread may replace or remove the service. The function therefore looks at the box
-  /// again after each registration, and repeats until the registry has the box's service.
+  /// During the registration, another thread may replace or remove the service in the box. After each registration, the
+  /// method therefore compares the registered service with the box's service, and repeats if they differ.
   private func registerCurrent(named name: String) {
     // A service that the box no longer has is withdrawn only after the box's current service is registered.
     var outdated: [@Sendable () -> Void] = []
@@ -104,9 +107,11 @@ public final class ServiceBox: Sendable {
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
-  /// A property with another value gets the service instead, and the property's hooks are called. A property that
-  /// already has the service stays as it is. Reflection finds the properties and reads them, so no other task may be
-  /// using the object. For a `Sendable` object, such as a main-actor object, name the properties.
+  /// A property with another value gets the service instead, and the property's hooks are called. If the service is an
+  /// object that the property already has, the property stays as it is.
+  ///
+  /// Reflection finds the properties and reads them, so no other task may be using the object. For a `Sendable` object,
+  /// such as a main-actor object, name the properties.
   ///
   /// - Returns: A report that lists the filled properties, the properties without a service, and the properties whose
   ///   service has another type.
@@ -198,23 +203,26 @@ public final class ServiceBox: Sendable {
     return report
   }
 
-  /// Passes the service with a name, or the box itself for "serviceBox", to `inject`, and reports the result.
+  /// Passes the service with a name, or the box itself for "serviceBox", to `inject`, and adds the result to `report`.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
-    // An error means that this thread is already making the property's value, so the service can't be injected.
+    // An error means that this thread is making the property's value, or that another thread is making the value and
+    // waits for this thread. In both cases, the service can't be injected.
     guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
     if fits { report.filled.append(name) } else { report.mismatched.append(name) }
   }
 }
 
-/// An error that a box's registry throws if a property asks for the box itself after the box is gone.
+/// The error for a request for the `ServiceBox` itself after the box has been released.
 private struct ServiceBoxGone: Error {}
 
 /// The result of filling an object from a ``ServiceBox``, as property names.
 public struct FillReport: Sendable, Equatable {
   /// The names of the properties that now contain their service.
   public var filled: [String] = []
-  /// The names of the properties for which the box has no service, or whose value the calling thread is making.
+  /// The names of the properties for which the box has no service.
+  ///
+  /// A property whose value the calling thread is making is also in this list.
   public var missing: [String] = []
   /// The names of the properties whose service has a type that doesn't fit.
   public var mismatched: [String] = []

@@ -10,8 +10,9 @@
     /// ```
     ///
     /// A view that is already in the view tree keeps its values. An `@Injected` property of a model asks the registry
-    /// that creates the model, which is the given registry if the model is injected. `@Injected` and `@Preference`
-    /// properties of a view itself ask the current registry, which is the shared registry while SwiftUI updates views.
+    /// that creates the model. This is the given registry if an `@InjectedState` property of the view has the model.
+    /// `@Injected` and `@Preference` properties of a view itself ask the current registry, which is the shared registry
+    /// while SwiftUI updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 

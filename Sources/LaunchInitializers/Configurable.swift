@@ -68,7 +68,8 @@ extension Configurable {
   /// The result is nil if the key has no value. A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`,
   /// `off`, `0`, in upper or lower case.
   ///
-  /// - Throws: ``ConfigurationError`` of code `.malformed`, without the value, if the value can't be read as the type.
+  /// - Throws: ``ConfigurationError`` of code `.malformed` if the value can't be read as the type. The error doesn't
+  ///   contain the value.
   public func value<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value? {
@@ -97,7 +98,9 @@ extension Configurable {
   }
 }
 
-/// A release stage of a program, such as development, which selects the configuration's values; any name is valid.
+/// A release stage of a program, such as development, which selects the values of the configuration.
+///
+/// Any name is valid.
 public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The stage's name, such as `production`.
   public let rawValue: String
@@ -124,7 +127,9 @@ public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]
 ///
 /// The error never shows the value, because the value may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
+  /// A kind of error.
+  ///
+  /// More kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `missing`.
     public let description: String

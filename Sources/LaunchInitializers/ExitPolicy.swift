@@ -18,7 +18,7 @@ public struct ExitPolicy: Sendable, Hashable {
   /// Shuts the sequence down with an error of code `.serviceFailed`; the default policy.
   public static let shutDown = ExitPolicy()
 
-  /// Goes on if the service returns, because its work is done; shuts the sequence down if the service throws.
+  /// Goes on without the service if it returns, or shuts the sequence down if it throws.
   public static let finish = ExitPolicy(survivesReturn: true)
 
   /// Goes on without the service, even after an error, which is reported.
@@ -34,7 +34,7 @@ public struct ExitPolicy: Sendable, Hashable {
     ExitPolicy(max: max, window: window, backoff: backoff)
   }
 
-  /// The message about an invalid restart; nil if the policy is valid.
+  /// The message about an invalid maximum, window or pause of the restarts; nil if the policy is valid.
   var mistake: String? {
     guard let max else { return nil }
     if max < 1 { return "A service can't be restarted \(max) times. Use at least 1, or .shutDown." }

@@ -8,7 +8,7 @@ public struct FailurePolicy: Sendable {
   }
 
   var retry: Retry?
-  /// Whether the launch goes on after the last attempt has failed; nil if this policy doesn't declare it.
+  /// Whether the launch goes on after the last attempt has failed; nil if this policy leaves it undecided.
   var skips: Bool?
 
   /// The policy of a step without a declared policy: the launch aborts, unless a group around the step has a policy.
@@ -17,24 +17,26 @@ public struct FailurePolicy: Sendable {
   /// Aborts the launch: cancels running steps, shuts down completed steps, and makes ``LaunchSequence/launch()`` throw.
   public static let abort = FailurePolicy(skips: false)
 
-  /// Reports the step as failed, and continues the launch; steps that require this step are skipped.
+  /// Reports the step as failed, skips the steps that require this step, and continues the launch.
   public static let skip = FailurePolicy(skips: true)
 
   /// Retries the step up to `count` times, with the same pause before each retry.
   ///
-  /// If the last retry fails, the launch aborts, unless a second `.onFailure` or a group of the step says `.skip`.
+  /// If the last retry fails, the launch aborts, unless another `.onFailure` of the step or its group says `.skip`.
   public static func retry(_ count: Int, after pause: Duration) -> FailurePolicy {
     .retry(.constant(pause), times: count)
   }
 
-  /// Retries the step after pauses that may grow; other steps may run during the pauses.
+  /// Retries the step after pauses that may grow.
+  ///
+  /// Other steps may run during the pauses.
   ///
   /// - Parameters:
   ///   - backoff: The pauses between the attempts.
   ///   - times: The number of retries, at least 1.
   ///   - condition: A closure that returns whether to retry after an error, such as a `CancellationError` at a timeout.
-  ///   - last: The policy after the last retry: `.abort` or `.skip`; if nil, another policy of the step or its group
-  ///     decides, and without one, the launch aborts.
+  ///   - last: The policy after the last retry: `.abort` or `.skip`. If the argument is nil, another policy of the step
+  ///     or its group decides. Without another policy, the launch aborts.
   public static func retry(
     _ backoff: Backoff, times: Int, if condition: (@Sendable (any Error) -> Bool)? = nil,
     then last: FailurePolicy? = nil
@@ -47,7 +49,7 @@ public struct FailurePolicy: Sendable {
     FailurePolicy(retry: other.retry ?? retry, skips: other.skips ?? skips)
   }
 
-  /// The message about an invalid retry; nil if the policy is valid.
+  /// The message about an invalid number of retries or an invalid pause; nil if the policy is valid.
   var mistake: String? {
     guard let retry else { return nil }
     if retry.count < 1 { return "A step can't be retried \(retry.count) times. Retry it at least once, or use .abort." }

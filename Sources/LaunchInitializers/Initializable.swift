@@ -11,16 +11,17 @@
 /// }
 /// ```
 ///
-/// The methods run on the actor to which the type is isolated, such as the main actor, or else on the concurrent
-/// executor. Write a method without `async` if it doesn't wait, so that ``LaunchSequence/launchImmediately()`` can
-/// complete the step before returning.
+/// The methods run on the actor to which the type is isolated, such as the main actor, or else usually on the
+/// concurrent executor. If a method doesn't wait, write it without `async`. Then
+/// ``LaunchSequence/launchImmediately()`` can run it on the main actor, and complete the step before returning.
 public protocol Initializable: LaunchStepConvertible {
-  /// The conforming type, which has to be `Sendable`; don't declare this type yourself.
+  /// The conforming type, which has to be `Sendable`.
   ///
-  /// If the protocol inherited from `Sendable`, an app's default isolation wouldn't apply to conforming types.
+  /// Don't declare this type yourself. The protocol has it instead of inheriting from `Sendable`, because an app's
+  /// default isolation wouldn't apply to the conforming types of a protocol that inherits from `Sendable`.
   associatedtype SendableSelf: Sendable = Self
 
-  /// Sets up the part of the program.
+  /// Sets up the part of the program that this initializer is for, with the values of the sequence's configuration.
   ///
   /// The sequence calls this method at launch and for each retry. When the app returns to the foreground, the sequence
   /// calls it again if ``shouldPerformWhenApplicationEntersForeground()`` returns true.
@@ -29,7 +30,7 @@ public protocol Initializable: LaunchStepConvertible {
   ///   ``FailurePolicy`` handles.
   func perform(with configuration: any Configurable) async throws
 
-  /// Returns whether to set up the part again when the app comes back from the background; false by default.
+  /// Returns whether to call ``perform(with:)`` again when the app returns to the foreground; false by default.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool
 
   /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or the launch is aborted.
@@ -44,7 +45,7 @@ extension Initializable {
   /// The initializer as a step without modifiers.
   public var launchStep: LaunchStep { LaunchStep(self) }
 
-  /// Returns false, so that the step isn't repeated at the foreground.
+  /// Returns false, so that the step isn't repeated when the app returns to the foreground.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
   /// Does nothing, for an initializer that has nothing to undo.
   public func shutDown() async throws {}

@@ -10,10 +10,10 @@ struct LaunchClock: Sendable {
   typealias Cancel = @Sendable () -> Void
 
   let now: @Sendable () -> Duration
-  /// Sets a timer that calls `body` at the given time.
+  /// Sets a timer that calls `body` at the given time, and returns a function that cancels the timer.
   ///
-  /// For a system clock, the call is made on a thread that steps can't block. For any other clock, it is made in a
-  /// task.
+  /// For a system clock on a platform with Dispatch, `body` runs on a thread that steps can't block. Otherwise, it runs
+  /// in a task.
   let timer: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
 
   init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
@@ -32,7 +32,7 @@ struct LaunchClock: Sendable {
   ) -> Cancel where Base.Duration == Duration {
     let task = Task {
       do { try await clock.sleep(until: deadline, tolerance: nil) } catch {
-        // If the clock can't sleep, the system's clock measures the rest of the time.
+        // If the clock's `sleep` throws an error, the system's clock measures the rest of the time.
         try? await Task.sleep(for: min(max(.zero, clock.now.duration(to: deadline)), .seconds(1 << 32)))
       }
       if !Task.isCancelled { body() }
@@ -40,7 +40,7 @@ struct LaunchClock: Sendable {
     return { task.cancel() }
   }
 
-  /// Calls `body` after a pause in real time.
+  /// Calls `body` after a pause in real time, unless the returned function cancels the timer before.
   ///
   /// With Dispatch, the time during which the machine sleeps isn't counted.
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
@@ -59,7 +59,8 @@ struct LaunchClock: Sendable {
   #if canImport(Dispatch)
     /// The queue on which all timers wait.
     ///
-    /// Dispatch has separate threads for this queue's priority, so queues of other libraries can't block the timers.
+    /// Dispatch has separate threads for this queue's priority, so blocked queues of lower priority can't block the
+    /// timers.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
@@ -70,10 +71,11 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a new thread, if the system provides one, because the function may block.
+/// Calls a function that may block, on a new thread if the system provides one.
 ///
-/// For example, the function may write a log or run the cancellation handlers of steps. The thread doesn't belong to
-/// Dispatch, because other libraries may block every thread that Dispatch has for queues.
+/// For example, the function may write a log or run the cancellation handlers of steps. The new thread doesn't belong
+/// to Dispatch, because other libraries may block every thread that Dispatch has for queues. On Windows, or if no
+/// thread can be created, a Dispatch queue calls the function. On a platform without Dispatch, a task calls it.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {
   #if os(Windows)
     DispatchQueue(label: "LaunchInitializers.call").async(execute: body)

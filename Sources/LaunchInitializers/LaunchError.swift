@@ -1,10 +1,10 @@
 internal import Support
 
-/// An error that ended a launch, or a sequence after its launch.
+/// An error that ended a launch, a single call for the launch, or a sequence after its launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// The kind of error, such as `.stepFailed`.
   public let code: Code
-  /// The ID of the step that failed, or that called its own launch; nil if no step is at fault.
+  /// The ID of the step that failed, or that called `launch()` of its own sequence; nil if no step is at fault.
   public let id: String?
   /// The first error that the step or its service threw; nil if neither threw, for example after a timeout.
   public let underlying: (any Error)?
@@ -47,7 +47,9 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
 
-  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
+  /// A kind of error.
+  ///
+  /// More kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `stepFailed`.
     public let description: String

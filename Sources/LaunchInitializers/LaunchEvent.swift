@@ -2,7 +2,7 @@ internal import Support
 
 /// An event in the life of a sequence, for logs, metrics, traces, and progress; see ``LaunchSequence/events``.
 public struct LaunchEvent: Sendable, Hashable {
-  /// The phases of a sequence's life.
+  /// A phase of a sequence's life.
   public enum Phase: String, Sendable, Hashable {
     /// The steps run at launch, or again because the app came back to the foreground.
     case launch, foreground
@@ -14,7 +14,9 @@ public struct LaunchEvent: Sendable, Hashable {
     case shutDown
   }
 
-  /// The kinds of events; more kinds may be added, so a `switch` over a kind needs a `default`.
+  /// A kind of event.
+  ///
+  /// More kinds may be added, so a `switch` over a kind needs a `default`.
   public enum Kind: Sendable, Hashable {
     /// The phase began, or it ended after the events of its steps.
     case phaseBegan, phaseEnded
@@ -28,7 +30,9 @@ public struct LaunchEvent: Sendable, Hashable {
     case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after the given pause.
     case serviceRestarting(after: Duration)
-    /// The step's service ended and won't run again. The event has a message if the service failed or was abandoned.
+    /// The step's service ended and won't run again.
+    ///
+    /// The event has a message if the service failed, was abandoned, or returned when its exit policy didn't permit it.
     case serviceEnded
     /// A signal arrived, and the shutdown begins after the given pause.
     case draining(Duration)
@@ -42,7 +46,9 @@ public struct LaunchEvent: Sendable, Hashable {
   public let phase: Phase
   /// The ID of the step; nil if the event is about the whole phase.
   public let id: String?
-  /// The time of the event since the phase began; for deferred steps and services, the time since the launch began.
+  /// The time of the event since the phase began.
+  ///
+  /// For deferred steps and services, this is the time since the launch began.
   public let time: Duration
   /// The reason for a failure, a skipped step, a retry or a shutdown, or another note; nil if there is none.
   public let message: String?

@@ -24,7 +24,7 @@ final class LaunchLog: Sendable {
     var items: [Item] = []
     var lineCount = 0
     var isThreadRunning = false
-    /// The functions that deliver the answers in the queue, and that cancel their timers, by the answer's number.
+    /// For each answer's number, the function that delivers the answer, and the function that cancels its timer.
     var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
     var lastAnswer = 0
 
@@ -42,7 +42,7 @@ final class LaunchLog: Sendable {
 
   init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
-  /// Adds a line, which is written after ``start()``.
+  /// Adds a line, which is written by the running thread or, if none runs, after the next call of ``start()``.
   func add(_ line: some CustomStringConvertible & Sendable) {
     state.withLock { state in
       if state.lineCount < Self.capacity {

@@ -13,12 +13,14 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
     (self.code, self.path, description) = (code, path, message)
   }
 
-  /// The kinds of errors; more kinds may be added, so a `switch` over a code needs a `default`.
+  /// A kind of error.
+  ///
+  /// More kinds may be added, so a `switch` over a code needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `cycle`.
     public let description: String
 
-    /// Steps wait for each other, or a step waits for itself.
+    /// Steps wait for each other, a step waits for itself, or a reference connects a group and a step inside it.
     public static let cycle = Code(description: "cycle")
     /// A step refers to a step or group that doesn't exist.
     public static let unknownDependency = Code(description: "unknownDependency")

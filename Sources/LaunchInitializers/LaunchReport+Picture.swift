@@ -21,7 +21,7 @@ extension LaunchReport {
 
   /// The rows of the image, and its size in pixels.
   private struct Picture {
-    /// The width of a character, slightly more than in the widest common font.
+    /// The width of a character in pixels, slightly more than in the widest common font.
     private static let column = 8
     private static let line = 16
     private static let margin = 16
@@ -67,7 +67,9 @@ extension String {
   /// The number of columns of a fixed-width font that the text takes.
   var columns: Int { reduce(0) { $0 + $1.columns } }
 
-  /// Returns the text in lines with a maximum number of columns, broken at spaces where there are any.
+  /// Returns the text as lines of at most `limit` columns.
+  ///
+  /// Lines are broken at spaces. A word that is longer than a line is broken inside the word.
   fileprivate func lines(ofColumns limit: Int) -> [String] {
     var lines: [String] = []
     var (line, width) = ("", 0)
@@ -94,7 +96,8 @@ extension String {
 }
 
 extension Character {
-  /// The number of columns of a fixed-width font: 2 for East Asian characters and emoji.
+  /// The number of columns that the character takes in a fixed-width font: 2 for most East Asian characters and emoji,
+  /// and 1 for other characters.
   fileprivate var columns: Int {
     guard let value = unicodeScalars.first?.value, value >= 0x1100 else { return 1 }
     let wide: [ClosedRange<UInt32>] = [

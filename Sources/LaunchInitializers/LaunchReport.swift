@@ -22,7 +22,7 @@ public struct LaunchReport: Sendable {
     }
   }
 
-  /// The ways in which a step can end.
+  /// The way in which a step ended, if it has ended.
   public enum Outcome: String, Sendable, Hashable {
     /// The step completed, or it failed: it threw an error, took too long, or was canceled.
     case completed, failed

@@ -10,9 +10,9 @@ struct SequenceState {
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
-  /// The attempts that registered services, and the functions that unregister the services, by step.
+  /// For each step, the attempts that registered a service, each with the function that unregisters the service.
   var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
-  /// The callers that wait for answers, and the answers that no caller has received yet, by the number of the call.
+  /// For each call's number, the caller that waits for the answer, or the answer that the caller hasn't received yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
   /// The streams of events that are still read, by number.
@@ -23,9 +23,9 @@ struct SequenceState {
 
   init(_ machine: LaunchMachine, log: LaunchLog) { (self.machine, self.log) = (machine, log) }
 
-  /// Passes an input to the machine, and sends the resulting events to the streams and the log.
+  /// Passes an input to the machine, sends the resulting events to the streams and the log, and returns the actions.
   ///
-  /// The sequence's lock is held during this call, so that events arrive in the order in which they happen.
+  /// The caller must hold the sequence's lock, so that the events arrive in the order in which they happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
@@ -36,6 +36,9 @@ struct SequenceState {
   }
 
   /// Returns whether a timer that was just set may still be needed.
+  ///
+  /// A job's timer isn't needed after the job has ended or the machine has canceled the timer. Any other timer may be
+  /// needed until the sequence is over.
   func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
     switch timer {
     case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job):
@@ -76,9 +79,10 @@ extension LaunchSequence {
     }
   }
 
-  /// Handles a signal on the signal thread, which ends the process if the machine decides to.
+  /// Passes a signal to the machine, and ends the process if the machine decides to.
   ///
-  /// All other actions are carried out on a new thread, because they could block the signal thread.
+  /// This method runs on the signal thread. All other actions are carried out on a new thread, because they could block
+  /// the signal thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
@@ -90,7 +94,7 @@ extension LaunchSequence {
       state.withLock { $0.timers[timer] = nil }
       handle(.fired(timer))
     }
-    // A long wait is reported in real time, even if the sequence was created with another clock.
+    // The `.watch` timer runs in real time, even if the sequence was created with another clock, such as a test clock.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
     // The timer may have fired, or its job may have ended, before the timer was stored in the state.
@@ -153,10 +157,10 @@ extension LaunchSequence {
 
   // MARK: Jobs
 
-  /// Begins the launch on the main actor, and returns when all remaining steps have to wait.
+  /// Begins the launch on the main actor, and returns when no further job can begin without waiting.
   ///
   /// The object in `immediate` has the jobs that this method still has to begin. When a job ends, the jobs that follow
-  /// from its end are added.
+  /// from its end are added to the object.
   ///
   /// - Returns: The number of the call for the launch.
   @MainActor func beginImmediately() -> Int {
@@ -196,7 +200,8 @@ extension LaunchSequence {
 
   /// Works on a job, and then on jobs that follow from its end, in one task.
   ///
-  /// A task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
+  /// If `immediate` isn't nil, the method adds the jobs that follow to that object instead. A task for each step would
+  /// take twice as long (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
@@ -216,7 +221,7 @@ extension LaunchSequence {
 
   /// Records the end of a job, and returns the actions that follow and the job's task, which another job can use.
   ///
-  /// The task is nil if the job was canceled.
+  /// The task is nil if the job was canceled, or if it ended before `keep(_:for:)` stored the task.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in
@@ -270,7 +275,7 @@ extension LaunchSequence {
     if !isWanted { registration.unregister() }
   }
 
-  /// Unregisters, in reverse order, the services that a step's unwanted attempts registered.
+  /// Unregisters the services of those attempts of a step for which `isUnwanted` returns true, in reverse order.
   ///
   /// A service stays in `registered` until it is unregistered. If the sequence ends on another thread before that,
   /// `end()` unregisters the service as well.
@@ -283,12 +288,14 @@ extension LaunchSequence {
 
 /// The jobs that `launchImmediately()` still has to begin before it returns.
 ///
-/// The list is nil once all these jobs have begun. The object is used only on the main actor, but isn't isolated to it,
-/// because the functions that work on jobs aren't isolated either.
+/// The list is nil once all these jobs have begun, and later jobs aren't added. The object is used only on the main
+/// actor. It isn't isolated to the main actor, because the functions that work on jobs aren't isolated.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Carries out actions, but stores jobs to start, so that the loop in `beginImmediately()` starts them.
+  /// Carries out actions, but only stores the jobs to start while the list isn't nil.
+  ///
+  /// The loop in `beginImmediately()` starts the stored jobs.
   func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }

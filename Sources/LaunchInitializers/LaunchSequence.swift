@@ -14,8 +14,8 @@ internal import Support
 /// ```
 ///
 /// A step that declares no order waits for the previous step that declares no order, so a plain list runs line by line.
-/// A step with `.after`, `.requires` or `.before` waits only for the steps that it declares, and runs concurrently with
-/// all other steps. A sequence is safe to use from any thread.
+/// A step with `.after`, `.requires` or `.before` waits only as these modifiers say, and otherwise runs concurrently
+/// with other steps. A sequence is safe to use from any thread.
 public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
@@ -24,7 +24,8 @@ public final class LaunchSequence: Sendable {
   let state: Lock<SequenceState>
   /// The stream of jobs to start, and the continuation that adds jobs to the stream.
   ///
-  /// The task that reads the stream has the priority and the task-local values of the first caller.
+  /// The task that reads the stream has the priority and the task-local values of the first caller that launches the
+  /// sequence.
   let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
 
   /// Plans a sequence of steps without running any of them.
@@ -33,11 +34,12 @@ public final class LaunchSequence: Sendable {
   ///   - configuration: The configuration that all steps get.
   ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
   ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
-  ///   - clock: The clock that measures times, timeouts and pauses.
-  ///   - log: A function that gets a line about each failed step or service, each restart, each shutdown that begins
-  ///     and each long wait, in order, on the log's own thread. By default, the lines go to the standard error. A
-  ///     caller gets its answer after all earlier lines are written, but at most two seconds later. If the function
-  ///     blocks, up to 1,000 lines wait. Further lines are dropped, and the function gets a line with their number.
+  ///   - clock: The clock that measures the times in reports and events, the timeouts and the pauses.
+  ///   - log: A function that gets a line about each failed step or service, each restart, each drain or shutdown that
+  ///     begins, and each long wait. The log calls it on its own thread, in order. By default, the lines go to the
+  ///     standard error. A caller of ``launch()``, for example, gets its answer after all earlier lines are written, or
+  ///     after two seconds. If the function blocks, up to 1,000 lines wait. Further lines are dropped, and the function
+  ///     gets a line with their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -66,12 +68,13 @@ public final class LaunchSequence: Sendable {
   /// registered in the registry that is current for the first caller. Canceling all callers cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
-  /// ends the process. A service that fails after the launch shuts the sequence down, which ends ``events`` and sets
-  /// ``failure``. The program has to call ``shutDown(within:)`` before it exits.
+  /// ends the process. By default, a service that fails after the launch shuts the sequence down. This ends ``events``
+  /// and sets ``failure``. The program has to call ``shutDown(within:)`` before it exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service.
-  ///   Before the error is thrown, the completed steps are shut down in reverse order. A call by one of the sequence's
-  ///   steps throws at once.
+  ///   Before the error is thrown, the completed steps are shut down in reverse order. If the task of a caller is
+  ///   canceled while other callers wait, that caller gets an error at once, and the launch goes on. During the launch
+  ///   and the shutdown, a call from one of the sequence's own steps throws at once.
   @discardableResult
   public func launch() async throws -> LaunchReport {
     if let id = callingStep, isIn(.launching, .closing) { throw LaunchError(reenteredBy: id) }
@@ -79,12 +82,12 @@ public final class LaunchSequence: Sendable {
     return try await report(for: enroll(.launch))
   }
 
-  /// Starts to run the steps on the main actor, and returns once all remaining steps have to wait.
+  /// Begins the launch, and returns after running the steps that can run on the main actor without waiting.
   ///
   /// Use this method in an app delegate, which can't wait. A step ends before the method returns if its
   /// ``Initializable/perform(with:)`` isn't `async`, or if the step runs on the main actor and doesn't suspend. In both
   /// cases, all steps that the step waits for must have ended, and fewer than `maxConcurrentSteps` other steps may be
-  /// waiting. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the main actor and may
+  /// suspended. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the main actor and may
   /// end later. On Apple systems before version 26, all steps begin a moment after the method returns.
   ///
   /// - Returns: A task that waits for the launch, and returns the same report or throws the same error as ``launch()``.
@@ -105,8 +108,8 @@ public final class LaunchSequence: Sendable {
 
   /// Whether the launch has completed and all services are ready, for a readiness probe.
   ///
-  /// The value is false while a service restarts, and from the moment a signal or a call begins the shutdown. It stays
-  /// true while the service of a deferred step begins.
+  /// The value is false while a service restarts, and after the drain or the shutdown has begun. It stays true while
+  /// the service of a deferred step begins.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
   /// The report of the launch, including deferred steps and errors of services so far; nil before the launch completes.
@@ -119,10 +122,10 @@ public final class LaunchSequence: Sendable {
   /// The error is also nil if a call or a signal shut the sequence down after its launch.
   public var failure: LaunchError? { state.withLock(\.machine.failure) }
 
-  /// A stream of the events that happen from now on.
+  /// A new stream of the events that happen after this access.
   ///
-  /// Each access returns a new stream, so get a stream before the launch to receive all events. The stream buffers
-  /// events until they are read, and ends when the sequence has been shut down or its launch has failed.
+  /// To receive all events, get the stream before the launch. The stream buffers events until they are read. It ends
+  /// when the sequence has been shut down or its launch has failed.
   public var events: AsyncStream<LaunchEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
     let number = state.withLock { state -> Int? in
@@ -151,7 +154,7 @@ public final class LaunchSequence: Sendable {
   /// Does nothing without a previous ``enterBackground()``, because an app also comes to the foreground when it starts.
   /// A failed step is retried if its policy says so, but doesn't abort the other steps. A call during the launch waits
   /// for the launch first. Simultaneous calls share one repetition. A call from one of the sequence's own steps doesn't
-  /// wait.
+  /// wait, and returns an empty report.
   ///
   /// - Returns: A report of the steps that ran, which is empty if there was nothing to do.
   @discardableResult
@@ -165,8 +168,8 @@ public final class LaunchSequence: Sendable {
   ///
   /// Independent steps are shut down concurrently. If a launch is under way, its steps are canceled, and ``launch()``
   /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
-  /// cancellation. Several calls share one shutdown and get the same report; the shortest limit applies. A call from
-  /// one of the sequence's own steps doesn't wait, and returns an empty report.
+  /// cancellation. Several calls share one shutdown with the shortest of their limits, and get the same report. A call
+  /// from one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
   /// - Parameter limit: The time limit of the shutdown. When the limit is reached, all steps and services under way are
   ///   canceled, and no further step begins to shut down.
@@ -185,18 +188,19 @@ public final class LaunchSequence: Sendable {
   ///
   /// The first signal begins the shutdown, even during the launch, unless a failure, ``shutDown(within:)`` or the
   /// task's cancellation has already begun the shutdown. The second signal ends the process at once, even if steps
-  /// block every thread or the process is number 1 in a container. If the signal had a handler before the call, the
-  /// second signal calls that handler instead. If several sequences run, each sequence receives every signal. A signal
+  /// block every thread or the process is number 1 in a container. If the second signal had a handler before the call,
+  /// that handler is called instead. If several sequences run, each receives every signal that it waits for. A signal
   /// that the process already ignores stays ignored, such as SIGINT in a shell's background job, or SIGHUP under nohup.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
-  ///   - drain: The time for which the program goes on after the signal. During this time, ``isReady`` is false, so
-  ///     that load balancers stop sending requests.
+  ///   - drain: The time between the signal and the shutdown. During this time, the steps and services go on, but
+  ///     ``isReady`` is false, so that load balancers stop sending requests.
   ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
-  /// - Returns: The exit code: 0 if all went well; 1 if the launch, a service or a shutdown failed, with the reason in
-  ///   ``failure`` or the log; 128 plus the signal's number, as in shells, if the signal came during the launch.
-  /// - Precondition: A program can handle each of the signals; it can't handle SIGKILL, for example.
+  /// - Returns: The exit code. It is 0 if all went well. It is 1 if the launch, a service or the shutdown failed, and
+  ///   ``failure`` or the log has the reason. If the signal came during the launch, it is 128 plus the signal's number,
+  ///   as in shells.
+  /// - Precondition: A program can handle each of the signals. For example, no program can handle SIGKILL.
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,

@@ -12,12 +12,12 @@ public protocol LaunchStepConvertible {
 }
 
 extension LaunchStepConvertible {
-  /// Sets the step's ID, for references and the report; the default is the name of the initializer's type.
+  /// Sets the step's ID, for references and the report.
   ///
-  /// No other step or group of the sequence may have the same ID.
+  /// The default is the name of the initializer's type. No other step or group of the sequence may have the same ID.
   public func id(_ id: String) -> LaunchStep { launchStep.with { $0.id = id } }
 
-  /// Makes the step wait only for the given steps or groups, and run even if these fail or are skipped.
+  /// Makes the step wait only for the given steps or groups, and run even if they fail or are skipped.
   ///
   /// Several calls add up. A call without IDs keeps the step from waiting for the previous step in the list. The given
   /// steps may be listed after this step.
@@ -65,9 +65,9 @@ extension LaunchStepConvertible {
   ///
   /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
   /// note. An attempt that doesn't end within the grace period is abandoned: the step fails and isn't retried. Anything
-  /// that the abandoned attempt sets up later is shut down before the steps that this step waited for. In each run, the
-  /// service of a ``ReadyInitializer`` has the same time again to become ready. On the system's clocks, the time passes
-  /// even while steps block every thread of the concurrency pool.
+  /// that the abandoned attempt sets up later is shut down before the steps that this step waited for. The limit also
+  /// applies each time the service of a ``ReadyInitializer`` starts, to the time until the service is ready. On the
+  /// system's clocks, the time passes even while steps block every thread of the concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -77,10 +77,10 @@ extension LaunchStepConvertible {
 
   /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled.
   ///
-  /// A canceled shutdown that doesn't end within the cancellation grace period is abandoned. A service has the given
-  /// time to end, and then ``Initializable/shutDown()`` has the same time again. A service that implements
-  /// ``RunningInitializer/stop()`` and takes longer is canceled, and the report shows its step as failed. Without this
-  /// modifier, the limit is the step's `.timeout`, or ten seconds if the step has no timeout.
+  /// A canceled shutdown that doesn't end within the cancellation grace period is abandoned. The limit applies to the
+  /// time that a service has to end, and then anew to ``Initializable/shutDown()``. If a service that implements
+  /// ``RunningInitializer/stop()`` takes longer, the service is canceled, and the report shows its step as failed.
+  /// Without this modifier, the limit is the step's `.timeout`, or ten seconds if the step has no timeout.
   ///
   /// - Precondition: The duration is more than zero.
   public func stopTimeout(_ duration: Duration) -> LaunchStep {
@@ -91,8 +91,8 @@ extension LaunchStepConvertible {
   /// Sets a closure that undoes what the step did before it failed.
   ///
   /// The closure is called after each attempt that threw an error, before the step is retried or reported as failed.
-  /// The closure isn't canceled with the attempt, and may take as long as a shutdown. If the closure throws, the report
-  /// shows the attempt's error and the closure's error.
+  /// The closure isn't canceled with the attempt, and has the same time limit as the step's shutdown. If the closure
+  /// throws, the report shows the attempt's error and the closure's error.
   ///
   /// - Precondition: The step isn't a group.
   public func onRollback(_ rollback: @escaping @Sendable () async throws -> Void) -> LaunchStep {

@@ -8,7 +8,7 @@ final class SignalListener: Sendable {
   #if canImport(Dispatch) && !os(Windows)
     /// Creates a listener that calls a function on the signal thread for each signal that arrives.
     ///
-    /// The function gets the signal's number, and the arrival's number, which counts all signals of the process.
+    /// The function gets the signal's number and an arrival number, which counts all signals of the process.
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
       id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
     }

@@ -16,9 +16,9 @@ final class StepContext: Sendable {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
   }
 
-  /// Registers a service for the current attempt, unless the attempt was abandoned.
+  /// Registers a service for the current attempt, unless the attempt was abandoned or has ended.
   ///
-  /// Outside an attempt, the service is registered permanently.
+  /// If the current task doesn't work for any sequence, the service is registered permanently.
   static func register(_ service: some Sendable) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
     current.sequence.register(service, by: current.job)
@@ -29,7 +29,9 @@ final class StepContext: Sendable {
 }
 
 extension LaunchSequence {
-  /// The ID of this sequence's step that the current task works on; nil if the task works on none of its steps.
+  /// The ID of the step of this sequence that made the current call; nil if no step of this sequence made it.
+  ///
+  /// A call counts as a step's call even if it comes from a step of another sequence that the step launched.
   var callingStep: String? {
     var context = StepContext.current
     while let inner = context {

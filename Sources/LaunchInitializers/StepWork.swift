@@ -1,10 +1,10 @@
 internal import Support
 
-/// A wrapper that calls a step's initializer on the actor to which the initializer's conformance is isolated.
+/// A wrapper that calls the methods of a step's initializer, even if the initializer belongs to the main actor.
 ///
-/// A main-actor type may have a conformance that is isolated to the main actor. Off the main actor, a cast of its
-/// instances to the protocol fails. Therefore `init` makes its casts on the actor that lists the step, and `call` moves
-/// to the main actor if a cast fails.
+/// The conformance of a main-actor type to `Initializable` may be isolated to the main actor. Off the main actor, a
+/// cast of the initializer to the protocol then fails. Therefore `init` casts the initializer on the actor that lists
+/// the step, and `call` moves to the main actor if its cast of `value` fails.
 ///
 /// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.
@@ -39,7 +39,9 @@ final class StepWork: @unchecked Sendable {
     case stop, shutDown
   }
 
-  /// Calls a method of the initializer, and returns whether the initializer had anything to do.
+  /// Calls a method of the initializer and returns true.
+  ///
+  /// For `.performAgain`, returns false if the initializer doesn't ask to be performed again.
   nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
     value is any Initializable ? try await callHere(method) : try await callOnMainActor(method)
   }

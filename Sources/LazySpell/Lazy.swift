@@ -54,7 +54,7 @@
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: expression)
   }
 
-  /// Creates a property with an expression, and calls a closure after its value is created.
+  /// Creates a property with an expression, and with a closure that is called after the value is created.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular
   /// reference. Pass a method in this case. The parameters have the same meaning in all forms of this initializer.
@@ -73,7 +73,8 @@
     self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that uses the registered initializer, and calls a closure after each injection.
+  /// Creates a property that uses the registered initializer or else the type's empty value, and calls a closure after
+  /// each injection.
   @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -82,7 +83,9 @@
     self.init(at: place, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property with an expression, and calls a method such as `Screen.didMake` with its value.
+  /// Creates a property with an expression, and with a method of the enclosing object that is called with the value.
+  ///
+  /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
@@ -92,8 +95,10 @@
       wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property that uses the registered initializer, and calls a method such as `Screen.didMake` with its
-  /// value.
+  /// Creates a property that uses the registered initializer or else the type's empty value, and calls a method of the
+  /// enclosing object with the value.
+  ///
+  /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -142,7 +147,9 @@
     set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
 
-  /// Creates the value at the first read (never inlined, to keep later reads small).
+  /// The slow path of a read, which creates the value or stops the program.
+  ///
+  /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
@@ -155,7 +162,9 @@
     } catch { throw advised(error) }
   }
 
-  /// Puts the type's empty value in memory; returns false if the type has none on the caller's actor.
+  /// Puts the type's empty value in memory and returns true, or returns false if the type has no empty value.
+  ///
+  /// The result is also false if the type's conformance to `DefaultInitializable` is isolated to another actor.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
     guard let value = EmptyValue<Value>().make() else { return false }
     memory.put(value)
@@ -204,7 +213,7 @@ extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Lazy") }
-  /// The need for a registration of the type, unless the declaration has an expression or the type has an empty value.
+  /// An unknown need, because a property with an expression, or of a type with an empty value, needs no registration.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

@@ -45,7 +45,9 @@ public import SpellRegistry
     return otherValue()
   }
 
-  /// Finds the value that was created after a reset, or creates it (never inlined, to keep the common read small).
+  /// The slow path of a read, which creates the value or finds a value that was created after a reset.
+  ///
+  /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch {
       error.stop(at: storage.place, canResolve: false)
@@ -55,10 +57,10 @@ public import SpellRegistry
   /// Whether the value has been created; reading `hasValue` doesn't create it.
   public var hasValue: Bool { storage.hasValue }
 
-  /// Drops the value, so that the next read creates another one.
+  /// Drops the value, so that the next read creates a new value.
   ///
   /// A thread that is already creating a value still gets that value. The threads that wait for it get the next value.
-  /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
+  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does.
   public func reset() { storage.forget() }
 }
 

@@ -68,7 +68,9 @@
     self.init(at: place, resource: resource, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object, such as `Menu.didLoad`, after its value is loaded.
+  /// Creates a property that calls a method of the enclosing object with the value after the value is loaded.
+  ///
+  /// An example is `@Partial(onInjection: Menu.didLoad) var texts: Texts`, where `didLoad` takes a `Texts`.
   public init<Container: AnyObject>(
     _ resource: String? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -76,7 +78,8 @@
     self.init(resource, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class that calls a method of the enclosing object after its value is loaded.
+  /// Creates a property of a main-actor class that calls a method of the enclosing object with the value after the
+  /// value is loaded.
   public init<Container: AnyObject & Sendable>(
     _ resource: String? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -123,7 +126,9 @@
   /// The value, for a constant such as `let theme = Partial<Theme>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Loads the value at the first read (never inlined, to keep later reads small).
+  /// The slow path of a read, which loads the value or stops the program.
+  ///
+  /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
       let name = error.property?.split(separator: ".").last ?? "property"

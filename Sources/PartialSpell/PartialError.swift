@@ -12,7 +12,9 @@ public struct PartialError: Error, Sendable {
 
     /// No ``PartialLoader`` is registered for the property.
     public static let noLoader = Code(description: "noLoader")
-    /// The resource isn't at any of the ``PartialError/places``; a property of an Optional type reads nil instead.
+    /// The resource isn't at any of the ``PartialError/places``.
+    ///
+    /// A property of an Optional type reads nil instead of throwing this error.
     public static let notFound = Code(description: "notFound")
     /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")
@@ -22,7 +24,7 @@ public struct PartialError: Error, Sendable {
     public static let unsupportedType = Code(description: "unsupportedType")
     /// The loader needs the main actor, but the property wasn't read on the main actor.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The loader couldn't be created, or threw another error, which is ``PartialError/underlying``.
+    /// The loader couldn't be created, or threw an error of its own; see ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
     /// The initializer registered for the type failed, or needs the property itself; see ``PartialError/underlying``.
     public static let notMade = Code(description: "notMade")
@@ -30,7 +32,7 @@ public struct PartialError: Error, Sendable {
 
   /// The reason that the value couldn't be loaded.
   public let code: Code
-  /// The name of the type that couldn't be loaded.
+  /// The name of the type whose value couldn't be loaded.
   public let typeName: String
   /// The name of the resource that the property asked for.
   public let resource: String
@@ -47,7 +49,7 @@ public struct PartialError: Error, Sendable {
   ///
   /// - Parameters:
   ///   - code: The reason that the value can't be loaded.
-  ///   - type: The type to load.
+  ///   - type: The type of the value to load.
   ///   - resource: The resource's name.
   ///   - places: The locations that were searched, such as file paths, or only the location of the resource.
   ///   - underlying: The error that the loader caught.

@@ -55,7 +55,8 @@ public struct DecodablePartialLoader: PartialLoader {
   ///
   /// - Throws: A ``PartialError`` with the code `.unsupportedType` if the type isn't `Decodable`, or is `Decodable`
   ///   only on an actor other than the caller's. The code is `.loaderFailed` if the name leads out of the folder. An
-  ///   error with the code `.notFound`, `.unreadable` or `.undecodable` has the searched paths.
+  ///   error with the code `.notFound` has all searched paths. An error with the code `.unreadable` or `.undecodable`
+  ///   has only the path of the file.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decoding = decoding(Decoding<Value>()) else {
       throw PartialError(.unsupportedType, of: type, resource: resource)
@@ -116,7 +117,9 @@ extension Decoding: FileDecoding where Value: Decodable {
   }
 }
 
-/// Casts a value to `FileDecoding`; never inlined, because the optimizer would ignore the caller's isolation.
+/// Casts a value to `FileDecoding` in the caller's isolation.
+///
+/// Never inlined, because the optimizer would then ignore the isolation.
 @inline(never) private func decoding(_ value: Any) -> (any FileDecoding)? { value as? any FileDecoding }
 
 #if canImport(Foundation)
@@ -155,8 +158,8 @@ extension Decoding: FileDecoding where Value: Decodable {
     /// Loads the first top-level object of a type from the nib with the given name.
     ///
     /// - Throws: A ``PartialError`` with the code `.wrongIsolation` if the caller isn't on the main thread. The code is
-    ///   `.notFound` if the bundle has no such nib, or `.undecodable` if the nib has no object of the type. These two
-    ///   errors have the nib's path.
+    ///   `.notFound` if the bundle has no nib with the name, or `.undecodable` if the nib has no object of the type.
+    ///   These two errors have the nib's path.
     public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
       guard Thread.isMainThread else { throw PartialError(.wrongIsolation, of: type, resource: resource) }
       guard let path = bundle.path(forResource: resource, ofType: "nib") else {

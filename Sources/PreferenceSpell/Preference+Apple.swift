@@ -56,7 +56,7 @@
   ///
   /// `@unchecked Sendable`: the lock `state` guards everything that changes except `values`. Only one thread at a time
   /// uses `values` and `deliver`: first the thread that sets `hasBegun` under the lock, and then the task that this
-  /// thread starts under the lock. While the task waits for the scheduler's block, only the block uses them.
+  /// thread starts under the lock. While the task waits for a block on the scheduler, only this block uses `deliver`.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none

@@ -6,9 +6,9 @@ extension Preference {
   /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable, CustomStringConvertible {
     let origin: PreferenceCache<Value>
-    /// The cache of the preference in its store.
+    /// The latest cache of the preference, which is `origin` in most cases.
     ///
-    /// If the store couldn't be created at first, a new cache has replaced the original cache.
+    /// If the store couldn't be created at first, a later cache with the created store replaces `origin`.
     var cache: PreferenceCache<Value> { origin.latest }
 
     /// The key of the value in the store.
@@ -27,10 +27,12 @@ extension Preference {
       return "\(key.debugDescription): \(value)\(overridden), in \(store), declared at \(cache.place)"
     }
 
-    /// Whether the store has a value, readable or not; without a value, the property reads as its default.
+    /// Whether the store has a value, even one that can't be decoded.
+    ///
+    /// A value under a former key and an override also count. Without a value, the property reads as its default.
     public var isSet: Bool { cache.isSet }
 
-    /// Removes the value from the store, so that the property reads as its default again.
+    /// Removes the value from the store, so that the property reads as its default.
     ///
     /// If the removal fails, the value stays, and ``error`` has the reason.
     public func reset() { cache.reset() }
@@ -59,7 +61,7 @@ extension Preference {
       try cache.update(recovering: recovering, body)
     }
 
-    /// The error in reading the value, or else the error of the last assignment; nil if neither fails.
+    /// The error in reading the value, or else the error of the last assignment; nil if neither has failed.
     ///
     /// Each access reads the store. The error of an assignment is discarded when the value changes.
     public var error: PreferenceError? { cache.error }
@@ -84,8 +86,8 @@ extension Preference {
 /// try settings.$user.tags.update { $0.append("x") }
 /// ```
 ///
-/// Each change of a part is one transaction of the store on the whole value, so threads and processes that change
-/// different parts don't overwrite each other's changes. A part is safe to use from any thread.
+/// Each change of a part is one transaction of the store on the whole value. Threads and processes that change
+/// different parts therefore don't overwrite each other's changes. A part is safe to use from any thread.
 @dynamicMemberLookup public struct PreferencePart<Whole: Codable & Sendable, Value>: Sendable {
   let origin: PreferenceCache<Whole>
   private var cache: PreferenceCache<Whole> { origin.latest }
@@ -116,7 +118,7 @@ extension Preference {
     }
   }
 
-  /// The part of this part's value at a key path.
+  /// The part at a key path within this part.
   public subscript<Part>(
     dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
   ) -> PreferencePart<Whole, Part> {
@@ -130,14 +132,14 @@ extension Preference {
   }
 }
 
-/// The operations of the projection for a plain constant, which has no `$`; see ``Projection`` for details.
+/// The operations of ``Projection`` for a constant such as `let x = Preference(…)`, which has no `$x`.
 extension Preference {
   private var projection: Projection { Projection(origin: resolver.constantCache) }
 
-  /// Whether the store has a value, readable or not; without a value, the constant reads as its default.
+  /// Whether the store has a value, even one that can't be decoded; see ``Projection/isSet``.
   public var isSet: Bool { projection.isSet }
 
-  /// Removes the value from the store, so that the constant reads as its default again.
+  /// Removes the value from the store, so that the constant reads as its default.
   public func reset() { projection.reset() }
 
   /// Returns the value, or the default if no value is set; throws if the value can't be read.
@@ -152,7 +154,7 @@ extension Preference {
     try projection.update(recovering: recovering, body)
   }
 
-  /// The error in reading the value, or else the error of the last assignment; nil if neither fails.
+  /// The error in reading the value, or else the error of the last assignment; nil if neither has failed.
   public var error: PreferenceError? { projection.error }
 
   /// An asynchronous sequence of the current value and each later value, set by this process or another.

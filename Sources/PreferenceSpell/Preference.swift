@@ -17,28 +17,29 @@
 ///
 /// The store is registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all classes,
 /// in the registry that is current when the object is created. If no store is registered, the property uses
-/// `FilePreferenceStore.standard`, or in tests a store in memory. A plain constant, read through ``value``, uses the
-/// registry that is current at each use.
+/// `FilePreferenceStore.standard`, or in tests a store in memory. A constant such as `let x = Preference(…)`, which is
+/// read through ``value``, uses the registry that is current at each use.
 ///
-/// *When the work happens*: the declaration does nothing. The first use finds the name and the store. A read decodes
-/// the value once after each change. An assigned value is in the store when the assignment returns, after one append to
-/// a file.
+/// *When the work happens*: the declaration reads no values. The first use finds the property's name and the store. A
+/// read decodes the value once after each change. When an assignment returns, the value is in the store, for which a
+/// file store makes one append.
 ///
 /// *Observation*: the Observation framework tracks reads, and notifies observers of each change by any object or
 /// process. Observers run on the thread that makes or finds the change, after the new value can be read.
 ///
 /// *Threads*: reads and assignments are safe from any thread. A `+=` is a separate read and write. If several threads
-/// or processes count, use `try $property.update { $0 += 1 }`.
+/// or processes change a counter, use `try $property.update { $0 += 1 }`.
 ///
 /// *Errors*: a value that can't be decoded reads as the default and stays in the store. An assignment doesn't replace
-/// the stored value, because the new value may be based on the default. `$property.error`, the store's `errors` and, in
-/// debug builds, the standard error report the failure. `$property.load()`, `.set(_:)` and `.update(_:)` throw errors.
+/// the undecodable value, because the new value may be based on the default. `$property.error`, the store's `errors`
+/// and, in debug builds, the standard error report the failure. `$property.load()`, `.set(_:)` and `.update(_:)` throw
+/// errors.
 ///
 /// *Traps*: a property of a struct, or a local variable, needs a key. The program stops if a store is registered only
 /// as its own type and not as `(any PreferenceStore).self`, because the standard file would be used by mistake.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let resolver: PreferenceResolver<Value>
-  /// An unretained reference to the object that `resolver` keeps alive, for reads that don't retain the object.
+  /// An unretained reference to `resolver`, for reads that don't retain the resolver.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   fileprivate init(
@@ -88,7 +89,7 @@
       DefaultValue(defaultValue, writtenIn: function), store, [formerKey] + earlierKeys)
   }
 
-  /// Creates a property or a plain constant with a declared key, which provides the type and the default.
+  /// Creates a property or a constant with a declared key, which provides the type and the default.
   ///
   /// - Parameters:
   ///   - key: The declared key, whose default is made once for each store.
@@ -105,7 +106,7 @@
       at: SourcePlace(fileID: fileID, line: line, column: column), key.name, .declared(key), store, formerKeys)
   }
 
-  /// Creates a property or a plain constant that is nil until it is set; assigning nil removes the value.
+  /// Creates an Optional property or constant, which is nil until it is set; assigning nil removes the value.
   ///
   /// For the parameters, see the initializer with a default.
   public init(
@@ -120,7 +121,7 @@
   @available(*, unavailable, message: "A preference that is not Optional needs a default: '@Preference var name = 5'.")
   public init(_ key: String, store: (any PreferenceStore)? = nil) { fatalError() }
 
-  /// Creates a plain constant such as `let volume = Preference("volume", default: 5)`, read and set through ``value``.
+  /// Creates a constant such as `let volume = Preference("volume", default: 5)`, read and set through ``value``.
   ///
   /// - Parameters:
   ///   - key: The key in the store.
@@ -174,7 +175,7 @@
 
   /// The projection `$property` of a property in a struct, or of a local variable.
   ///
-  /// A plain constant has no `$`, and offers the projection's operations itself.
+  /// A constant such as `let x = Preference(…)` has no `$x`, and offers the projection's operations itself.
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
@@ -191,7 +192,7 @@ extension Preference where Value: ExpressibleByNilLiteral {
 }
 
 extension Preference {
-  /// The value of a plain constant, in the declared store or in the store of the current registry.
+  /// The value of a constant such as `let x = Preference(…)`, in the declared store or the current registry's store.
   @inlinable public var value: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedConstant } }
@@ -200,17 +201,21 @@ extension Preference {
     nonmutating set { set(constant: newValue) }
   }
 
-  /// The constant's value if no decoded copy is up to date; never inlined, so that other reads stay fast.
+  /// The slow path of a read of ``value``, when no decoded copy is up to date.
+  ///
+  /// Never inlined, because its code would slow down the reads that find a copy.
   @usableFromInline var constantValue: Value { @inline(never) get { resolver.constantCache.value } }
 
   @usableFromInline func set(constant value: Value) { resolver.constantCache.set(value) }
 
   /// The key that the declaration specifies.
   ///
-  /// - Precondition: The declaration specifies a key; the key of any other property is `$property.key`.
+  /// - Precondition: The declaration specifies a key. The key of any other property is `$property.key`.
   public var key: String { resolver.declaration.key(of: identity, in: nil) }
 
-  /// Returns the value if no decoded copy is up to date; never inlined, so that other reads stay fast.
+  /// The slow path of a read of a property, when no decoded copy is up to date.
+  ///
+  /// Never inlined, because its code would slow down the reads that find a copy.
   @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { resolver.cache(in: container).value }
 
   @usableFromInline func set(_ value: Value, in container: AnyObject?) { resolver.cache(in: container).set(value) }

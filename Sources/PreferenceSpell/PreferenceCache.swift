@@ -5,10 +5,10 @@ public import PreferenceStorage
 /// A preference in one store, with its decoded value.
 ///
 /// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
-/// outdated, the reader uses the last decoded value or decodes the stored text again. No lock is held during decoding,
-/// since a decoder may read preferences.
+/// outdated, the reader uses the last decoded value if that is up to date, or else decodes the stored text. No lock is
+/// held during decoding, since a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards the copy, and all other
+/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy in `copies` has its own lock bit, and all other
 /// properties are constants.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
@@ -29,14 +29,14 @@ public import PreferenceStorage
   private let isErasing: Bool
 
   private let signal: PreferenceSignal?
-  /// An unretained reference to the object that `signal` keeps alive, for reads that don't retain the object.
+  /// An unretained reference to `signal`, for reads that don't retain the signal.
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
   private struct State: Sendable {
     /// The last decoded value, and the signal's version for which the value is valid; nil and 0 before the first read.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The cache that has replaced this cache, because its store could not be created; otherwise nil.
+    /// The cache that has replaced this one, because this one's store couldn't be created; otherwise nil.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
@@ -73,7 +73,7 @@ public import PreferenceStorage
     }
   }
 
-  /// The value in the store, or the default.
+  /// The overriding value, or else the stored value; the default if there is neither, or if the value can't be read.
   ///
   /// The active observation tracking, if there is any, registers the read.
   var value: Value {
@@ -93,7 +93,8 @@ public import PreferenceStorage
       if signal?.mayReport(version) == true { report(error) }
     }
     let value = found ?? defaultValue
-    // A value isn't kept while only a former key may have a value, because a change to a former key sends no signal.
+    // With former keys, a stored value is kept only if the current key has it, because a change to a former key sends
+    // no signal.
     // A default can be kept, because a store that has signals has a hub, which returns the same default at each read.
     let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
     guard version > 0, isKept else { return value }
@@ -102,7 +103,7 @@ public import PreferenceStorage
     return value
   }
 
-  /// The decoded value in the thread's copy; nil unless the copy is valid for the signal's version.
+  /// The decoded value in the calling thread's copy; nil unless the copy is valid for the signal's version.
   ///
   /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
@@ -133,7 +134,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Returns the value of the first key that has a text, or nil if all texts are nil.
+  /// Returns the value of the first key in `keys` whose text in `texts` isn't nil; nil if all texts are nil.
   private func decode(_ texts: [String?]) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       for (key, text) in zip(keys, texts) { if let value = try key.value(Value.self, of: text) { return value } }
@@ -169,7 +170,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Whether the store has a value, even a value that can't be read.
+  /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
   var isSet: Bool {
     signal?.track()
     return names.contains { (try? store.json(forKey: $0)) != nil }
@@ -179,8 +180,8 @@ public import PreferenceStorage
 
   /// Writes a value; if the write fails, keeps the error and reports it.
   ///
-  /// If another writer changes the value after the old value was read, the read and the write are repeated. No lock is
-  /// held between the read and the write.
+  /// If another writer changes the value after the old value was read, the read and the write are repeated, at most 100
+  /// times. No lock is held between the read and the write.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
@@ -204,11 +205,11 @@ public import PreferenceStorage
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  /// Writes the text of the current key, or removes the key for nil, and removes all former keys.
+  /// Sets the text of the current key, or removes the current key if `text` is nil, and removes all former keys.
   ///
   /// A former key's value would otherwise take the place of a removed value.
   ///
-  /// - Returns: False if the keys no longer have the texts in `known`, in which case nothing is changed.
+  /// - Returns: False if the keys no longer have the texts in `known`, so nothing is changed; otherwise, true.
   @discardableResult
   func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
     guard try stored.replace(names, by: text, ifStill: known, erasing: isErasing) else { return false }
@@ -252,7 +253,7 @@ public import PreferenceStorage
     let cause: PreferenceError
     do throws(PreferenceError) {
       let texts = try readStored().texts
-      // The store can be read again. The next assignment will be made, but this one may be based on the default.
+      // The store can be read now. The next assignment will be made, but this one may be based on the default.
       guard let failure else { return texts }
       cause = failure
     } catch { cause = failure ?? error }
@@ -297,7 +298,7 @@ public import PreferenceStorage
 
 /// The outcome of the last read and of the last assignment of a preference.
 ///
-/// This type isn't nested in a generic type, because each assignment would spend a tenth of its time on type lookup.
+/// If this type were nested in a generic type, each assignment would spend a tenth of its time on type lookup.
 private struct PreferenceOutcome: Sendable {
   /// The texts of the keys at the last read or write, which an assignment may replace; nil if they can't be decoded.
   var readable: [String?]?

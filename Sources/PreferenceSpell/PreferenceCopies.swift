@@ -1,10 +1,10 @@
 internal import PreferenceStorage
 public import Synchronization
 
-/// A decoded value with an atomic state, which contains the value's version and a lock bit.
+/// A decoded value, with an atomic state that contains the value's version and a lock bit.
 ///
-/// A reader that finds its version in the state sets the bit (acquiring), copies the value, and clears the bit
-/// (releasing). A read takes two atomic operations, and never waits for other threads.
+/// A reader that finds the expected version in the state sets the bit with acquiring order, copies the value, and
+/// clears the bit with releasing order. A read takes two atomic operations, and never waits for other threads.
 @usableFromInline struct PreferenceCopy<Value: Sendable>: ~Copyable {
   /// Twice the version of `value`, plus 1 while a thread uses the value; 0 if there is no value.
   @usableFromInline let state = Atomic<UInt64>(0)
@@ -13,12 +13,13 @@ public import Synchronization
   private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-/// The copies of a decoded value, which are distributed among the threads.
+/// Four copies of a decoded value, of which each thread uses one.
 ///
 /// With a single copy, two threads that read without a pause would be slower than one thread alone.
 ///
-/// `@unchecked Sendable`: only the thread that has exchanged a copy's atomic `state` for an odd number (acquiring)
-/// accesses the copy's value, until it stores an even number (releasing). `first` never changes.
+/// `@unchecked Sendable`: to access a copy's value, a thread first exchanges the copy's even `state` for an odd number,
+/// with acquiring order. The thread has exclusive access until it stores an even number with releasing order. `first`
+/// never changes.
 @usableFromInline final class PreferenceCopies<Value: Sendable>: @unchecked Sendable {
   @usableFromInline let first: UnsafeMutablePointer<PreferenceCopy<Value>>
 
@@ -35,7 +36,9 @@ public import Synchronization
   /// Returns the value if the calling thread's copy has this version and no other thread uses the copy, or else nil.
   @inlinable func value(of version: UInt64) -> Value? { withValue(of: version) { $0 } }
 
-  /// Returns the result of `body` for the value of this version in the calling thread's copy, or nil if unavailable.
+  /// Calls `body` with the value in the calling thread's copy, and returns the result.
+  ///
+  /// If the copy has another version, or if another thread uses the copy, returns nil without calling `body`.
   @inlinable @inline(__always) func withValue<Result>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
     let copy = first + threadCopyIndex()
     guard

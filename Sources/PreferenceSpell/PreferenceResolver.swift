@@ -3,14 +3,16 @@ public import SpellRegistry
 internal import Support
 public import Synchronization
 
-/// A resolver that finds a preference's store and key at the first use, and later with one atomic load.
+/// A resolver that searches for a preference's store and key at the first use, and later needs only an atomic load.
 ///
-/// `@unchecked Sendable`: `home` is a constant that any thread may use, and the compiler checks the other properties.
+/// `@unchecked Sendable`: any thread may use the constant `home`, and all other properties are constants of `Sendable`
+/// types.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
   /// A property storage without a value, which only refers to the property's registry.
   ///
-  /// The storage retains the registry, unless the registry retains the property's container. Nil for a plain constant,
-  /// which uses the current registry, and for a declaration with a store and a key, which uses no registry.
+  /// The storage retains the registry, unless the registry retains the property's container. Nil for a constant such as
+  /// `let volume = Preference("volume", default: 5)`, which uses the registry that is current at each use. Also nil for
+  /// a declaration with a store and a key, which uses no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
   /// The cache for the registry that was used last.
@@ -19,19 +21,22 @@ public import Synchronization
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
   /// The address of `cache`, for reads that don't retain the object.
   ///
-  /// The address is stored with releasing and loaded with acquiring order, so its readers see an initialized object.
+  /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized object.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
-  /// The cache of a plain constant in its own store or the shared registry's store, kept as long as this object.
-  private let constant = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of `constant`, stored with releasing and loaded with acquiring order.
-  @usableFromInline let constantAddress = Atomic<UInt>(0)
-  /// The caches of a plain constant for the registries that threads used last, by the registry's number.
+  /// The cache of a constant such as `let x = Preference(…)` in its declared store or the shared registry's store.
   ///
-  /// A cache and its store stay alive until a thread with the same `threadCopyIndex()` uses another registry.
+  /// The cache is kept as long as this object.
+  private let constant = AtomicLazyReference<PreferenceCache<Value>>()
+  /// The address of `constant`, stored with releasing order and loaded with acquiring order.
+  @usableFromInline let constantAddress = Atomic<UInt>(0)
+  /// The caches of a constant such as `let x = Preference(…)` for the registries that threads used last.
+  ///
+  /// The number of the registry is the version of each copy. A cache and its store stay alive until a thread with the
+  /// same `threadCopyIndex()` uses another registry.
   private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
-  /// The address of `recent`, stored with releasing and loaded with acquiring order.
+  /// The address of `recent`, stored with releasing order and loaded with acquiring order.
   @usableFromInline let recentAddress = Atomic<UInt>(0)
-  /// Whether a plain constant uses the store of the registry that is current at each use.
+  /// Whether the declaration has no store, so that a constant asks the registry that is current at each use.
   @usableFromInline let asksRegistry: Bool
   let declaration: PreferenceDeclaration<Value>
 
@@ -46,12 +51,14 @@ public import Synchronization
     home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value; nil unless the store has been found and the thread's copy is up to date.
+  /// The decoded value; nil unless the store has been found and the calling thread's copy is up to date.
   @inlinable var decodedValue: Value? {
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
-  /// The decoded value of a plain constant; nil unless its current store is known and the thread's copy is up to date.
+  /// The decoded value of a constant such as `let x = Preference(…)`, if the calling thread's copy is up to date.
+  ///
+  /// Nil if the copy is outdated, or if the store for the current registry hasn't been found yet.
   @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
     if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
@@ -66,10 +73,12 @@ public import Synchronization
     return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
   }
 
-  /// Returns the property's cache, with the store of the registry that was current when the wrapper was created.
+  /// Returns the property's cache, with the declared store or the store of the property's registry.
+  ///
+  /// The property's registry was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    // If the declaration specifies a store, the registry isn't used to find a store.
+    // If the declaration specifies a store, no registry is asked for a store, so any registry can be passed.
     let new = cache(in: container, asking: declaration.store == nil ? home?.registry ?? .current : .current)
     guard new.isAvailable, home != nil || declaration.store != nil else { return new }
     let stored = cache.storeIfNil(new)
@@ -77,7 +86,7 @@ public import Synchronization
     return stored
   }
 
-  /// The cache of a plain constant, with the declared store or the store of the registry that is current now.
+  /// The cache of a constant such as `let x = Preference(…)`, with the declared store or the current registry's store.
   var constantCache: PreferenceCache<Value> {
     let requested = asksRegistry ? InitializerRegistry.requested : nil
     if let requested {
@@ -100,9 +109,10 @@ public import Synchronization
     recent.keep(cache, of: registry.number)
   }
 
-  /// Returns the cache for a registry, and creates the cache if the registry wasn't the last one used.
+  /// Returns the cache for a registry, and creates the cache if the last use was with another registry.
   ///
-  /// No lock is held while registered initializers run. If two threads create a cache at once, either may be kept.
+  /// If the store couldn't be created, a use after 100 milliseconds tries again. No lock is held while registered
+  /// initializers run. If two threads create a cache at once, only one of the two is kept.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     // The closure isn't a key path, since each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
@@ -112,7 +122,8 @@ public import Synchronization
     if let known, known.registry == registry.number, known.retry.map({ .now < $0 }) ?? true { return cache(of: known)! }
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
-    // The old cache knows which reads and assignments failed. It stays if the store is the same or still unavailable.
+    // The old cache knows which reads and assignments failed. It stays if the store is the same, or if
+    // the registry is the same and still provides no store.
     let old = cache(of: known)
     let same = old?.store === new.store || known?.registry == registry.number && retry != nil ? old : nil
     resolved.withLock { $0 = ResolvedCache(registry: registry.number, cache: same ?? new, retry: retry) }
@@ -127,7 +138,9 @@ public import Synchronization
     return PreferenceCache(store: store, key: key, of: declaration)
   }
 
-  /// Returns the store in the declaration, or else the registered store, or else the standard file.
+  /// Returns the store in the declaration, or else the registered store, or else the standard store.
+  ///
+  /// If the registered store can't be created, the result is a placeholder that throws the reason.
   private func store(
     in container: AnyObject?, asking registry: InitializerRegistry, for key: String
   ) -> any PreferenceStore {
@@ -142,7 +155,7 @@ public import Synchronization
     }
   }
 
-  /// Returns the standard store; traps if a store is registered as its own type, which is surely a mistake.
+  /// Returns the standard store, or traps if a store is registered only as its own type, which is surely a mistake.
   private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
     for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
       trap(
@@ -164,13 +177,13 @@ public import Synchronization
   }
 }
 
-/// The cache of a preference, and the number of the registry that provided the store.
+/// The cache of a preference, and the number of the registry for which the cache was created.
 ///
-/// This type isn't nested in a generic type, because each read of a constant would look up eleven generic types.
+/// If this type were nested in a generic type, each read of a constant would look up eleven generic types.
 private struct ResolvedCache: Sendable {
-  /// The registry's number.
+  /// The number of the registry for which `cache` was created.
   let registry: UInt64
-  /// A `PreferenceCache` of the resolver's type.
+  /// A `PreferenceCache` with the value type of the resolver that keeps this object.
   let cache: any AnyObject & Sendable
   /// The time at which to try again to create the store; nil if the store could be created.
   let retry: ContinuousClock.Instant?
@@ -192,7 +205,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     return false
   }
 
-  /// Returns the key in the declaration, or else the property's name.
+  /// Returns the key in the declaration, or else the property's name; traps if there is neither.
   func key(of identity: PropertyIdentity, in container: AnyObject?) -> String {
     if let key { return key }
     guard let container else {
@@ -217,12 +230,12 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
   /// The default of a single wrapper, which no other wrapper shares.
   case constant(Value)
-  /// The default of all wrappers at one declaration: the first default that was made in the process.
+  /// The default that all wrappers at one declaration share: for each store and key, the first wrapper's default.
   case shared(Value)
   /// The default of a declared key, which is made once for each store.
   case declared(PreferenceKey<Value>)
 
-  /// Creates the default of a wrapper that is created in the type or function with this name.
+  /// Creates the default of a wrapper in the type or function whose name is `function`.
   init(_ value: Value, writtenIn function: StaticString) {
     // The name of a function has parentheses. Each call of the function may pass a different default.
     let isPassed = function.withUTF8Buffer { $0.contains(UInt8(ascii: "(")) }
@@ -234,10 +247,10 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 
 /// A placeholder for a registered store that could not be created.
 ///
-/// Every use throws the reason, so that no caller believes that a value was stored.
+/// Each read or write throws the reason, so that no caller believes that a value was stored.
 final class UnavailablePreferenceStore: CustomPreferenceStore {
   private let reason: PreferenceError
-  /// The hub that notifies listeners when the registered store has been created after all.
+  /// The hub that notifies listeners when a later attempt to create the registered store has succeeded.
   let hub = PreferenceHub()
 
   init(because reason: PreferenceError) { self.reason = reason }

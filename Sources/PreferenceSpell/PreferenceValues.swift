@@ -4,7 +4,7 @@ internal import PreferenceStorage
 ///
 /// Each iterator follows the changes after its first call of `next()`. No two consecutive values are equal. A slow
 /// reader may miss values, but gets the latest value. A value that can't be read appears as the default. The sequence
-/// ends when its task is canceled. An iterator doesn't poll, and stops listening to changes when it is released.
+/// ends when the reading task is canceled. An iterator doesn't poll, and stops listening when it is released.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
@@ -17,10 +17,14 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     fileprivate var changes: PreferenceChanges.Iterator?
     fileprivate var last: Value?
 
-    /// Returns the current value at the first call, and then waits for the next value; nil if the task is canceled.
+    /// Returns the current value at the first call, and waits for a new value at later calls.
+    ///
+    /// - Returns: Nil if the task is canceled while the call waits.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
 
-    /// Returns the current value at the first call, and then waits for the next value; nil if the task is canceled.
+    /// Returns the current value at the first call, and waits for a new value at later calls.
+    ///
+    /// - Returns: Nil if the task is canceled while the call waits.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       if changes == nil { return begin() }
       while let keys = await changes?.next(isolation: actor) {

@@ -6,7 +6,7 @@ public import Synchronization
 ///
 /// Each element is the set of keys that changed since the previous element, or since the call of `changes()`. A slow
 /// reader gets fewer and larger sets, but misses no key, and reads the latest values from the store. The sequence ends
-/// when its task is canceled.
+/// when the reading task is canceled.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -14,17 +14,17 @@ public import Synchronization
 /// }
 /// ```
 ///
-/// A sequence is for one reader: if it has two iterators, only one of them gets each change. The sequence retains the
-/// store's file, but not the store.
+/// A sequence is for one reader: if it has two iterators, only one of them gets each change. A sequence of a
+/// `FilePreferenceStore` keeps the file open, but doesn't retain the store.
 public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
   private var rename: @Sendable (String) -> String? = { $0 }
 
-  /// Creates the sequence of the changes that a listener collects.
+  /// Creates the sequence of the changes that `listener` collects; `stream` wakes the reader.
   init(of listener: ChangeListener, _ stream: AsyncStream<Void>) { (self.listener, self.stream) = (listener, stream) }
 
-  /// Returns this sequence with renamed keys, without the keys that `rename` maps to nil.
+  /// Returns a copy of this sequence that renames each key, and omits the keys for which `rename` returns nil.
   func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
     var changes = self
     changes.rename = { [old = self.rename] in old($0).flatMap(rename) }
@@ -44,10 +44,10 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
-    /// Waits for a change and returns the keys that changed since the last call, or nil if the task is canceled.
+    /// Waits until keys have changed since the last call, and returns these keys; nil if the task is canceled.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
-    /// Waits for a change and returns the keys that changed since the last call, or nil if the task is canceled.
+    /// Waits until keys have changed since the last call, and returns these keys; nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
         let keys = Set(listener.fetch().compactMap(rename))
@@ -60,23 +60,24 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 
 // MARK: Signals
 
-/// A signal for changes to one key's value, with a version to compare and an object to observe.
+/// A signal for changes to one key's value, which has a version and can be observed.
 ///
 /// A store creates one signal for each key that a property reads. The signal lives as long as a property uses it. When
 /// the value changes, the store calls ``PreferenceHub/tell(_:)`` to send the signal.
 ///
-/// The version increases after a new value can be read. A reader that keeps a value loads the version first, then reads
-/// the value, and keeps both. The kept value is up to date as long as the signal's version stays the same.
+/// The version increases only when the new value can already be read. A reader that keeps a value loads the version
+/// first, then reads the value, and keeps both. The kept value is up to date as long as the signal's version stays
+/// the same.
 public final class PreferenceSignal: Observable, Sendable {
   @usableFromInline let counter = Atomic<UInt64>(1)
   private let registrar = ObservationRegistrar()
   /// The version for which a read error was last reported.
   private let reportedVersion = Atomic<UInt64>(0)
-  /// The key path of `value`, kept in a property because each read would retain a key path literal.
+  /// The key path of `value`, kept in a property because a key path literal would be retained at each read.
   private let path: any KeyPath<PreferenceSignal, Void> & Sendable = \PreferenceSignal.value
   private let onEnd: @Sendable () -> Void
 
-  /// Creates the signal of a key, which calls `onEnd` when its last reader releases it.
+  /// Creates a signal that calls `onEnd` when it is deinitialized.
   init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
 
   deinit { onEnd() }
@@ -84,19 +85,23 @@ public final class PreferenceSignal: Observable, Sendable {
   /// A placeholder that observers track in place of the key's value, which the store keeps.
   private var value: Void { () }
 
-  /// The version of the value, which is never 0: a reader uses 0 while it keeps no value.
+  /// The version of the value, which is never 0.
+  ///
+  /// A reader that keeps no value uses 0 as the version.
   @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
   /// Registers a read of the value with the active observation tracking, if there is any.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }
 
-  /// Notifies observers on the calling thread, which has increased `counter` before and holds no lock.
+  /// Notifies observers on the calling thread.
+  ///
+  /// The caller must first increase `counter`, and must hold no lock.
   func notifyObservers() {
     registrar.willSet(self, keyPath: path)
     registrar.didSet(self, keyPath: path)
   }
 
-  /// Returns whether an error of reading this version may be reported: true only for the first call with each version.
+  /// Returns whether to report an error in reading this version; false if the last call had the same version.
   package func mayReport(_ version: UInt64) -> Bool { reportedVersion.exchange(version, ordering: .relaxed) != version }
 }
 

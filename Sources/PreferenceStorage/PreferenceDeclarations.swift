@@ -1,8 +1,9 @@
 internal import Support
 
-/// The declarations of one store's keys that the program has used, and the default values made for them.
+/// The declarations that the program has used for the keys of one store, and the default values made for them.
 ///
-/// A default such as `UUID()` is made only once, so that every read returns the same value until the key is set.
+/// A declaration's default, such as `UUID()`, is made only once. Every read therefore returns the same value until the
+/// key is set.
 package final class PreferenceDeclarations: Sendable {
   /// The position of a declaration in the source code.
   package typealias Place = any Hashable & Sendable & CustomStringConvertible
@@ -17,9 +18,10 @@ package final class PreferenceDeclarations: Sendable {
   private struct MadeDefault<Value: Sendable>: Sendable { let value: Value }
 
   private let declarations = Lock<[String: [Declaration]]>([:])
-  /// The maximum number of keys, after which all declarations are discarded and defaults are made again.
+  /// The maximum number of keys with declarations.
   ///
-  /// Without a limit, a program that has a key for each of its users would need more and more memory.
+  /// Before one more key is added, all declarations and defaults are discarded. Without a limit, a program that has a
+  /// key for each of its users would need more and more memory.
   private static let limit = 10_000
 
   /// Records that a key is declared with a type at a position in the source.
@@ -27,14 +29,14 @@ package final class PreferenceDeclarations: Sendable {
     declarations.withLock { _ = PreferenceDeclarations.index(of: type, forKey: key, at: place, in: &$0) }
   }
 
-  /// Returns the first default made for the key with this type at this position, and makes it if there is none.
+  /// Returns the default made first for this key, type and position, or makes a default if there is none.
   package func defaultValue<Value: Sendable>(forKey key: String, at place: Place?, make: () -> Value) -> Value {
     func made(_ found: Declaration) -> Value? { (found.made as? MadeDefault<Value>)?.value }
     let known = declarations.withLock { all in
       made(all[key]![PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)])
     }
     if let known { return known }
-    // No lock is held, because `make` may read preferences. If two threads make a default, the first one is kept.
+    // No lock is held, because `make` may read preferences. If two threads make a default, the first default is kept.
     let new = make()
     return declarations.withLock { all in
       let index = PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)
@@ -44,7 +46,7 @@ package final class PreferenceDeclarations: Sendable {
     }
   }
 
-  /// Returns a message that names a declaration of the key with another type, or nil if there is none.
+  /// Returns a message about a property that declares the key with another type, or nil if there is none.
   package func conflict(with type: (some Any).Type, forKey key: String) -> String? {
     let other = declarations.withLock { $0[key]?.first { $0.place != nil && $0.type != type } }
     return other.map { "The key is declared as \($0.type) at \($0.place!): give one of the two another key" }

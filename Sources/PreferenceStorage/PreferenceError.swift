@@ -28,14 +28,17 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
 
   /// Creates an error for a custom store to throw.
   ///
-  /// The message is a sentence that says what happened and what to do. It begins with a lowercase letter.
+  /// The message should say in one sentence what happened and what to do. Begin it with a lowercase letter, because the
+  /// description puts the key and the path before it.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
     (self.code, self.message, self.key, self.path, self.underlying) = (code, message, key, path, underlying)
   }
 
-  /// The key, the path, the message and the underlying error, without the preference's value, which may be a secret.
+  /// The key and the path if there are any, the message, and the underlying error.
+  ///
+  /// The value in a decoding or encoding error is left out, because the value may be a secret.
   public var description: String {
     let place = [key.map { "key \(PreferenceError.shortened($0).debugDescription)" }, path].compactMap(\.self)
     var cause = underlying.map { " [\($0)]" } ?? ""
@@ -52,7 +55,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
 
-  /// Whether the error means that the store must not use what it found at its path.
+  /// Whether the error means that the store must not use the file or folder that is now at the path.
   var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile].contains(code) }
 
   private static func shortened(_ key: String) -> String {
@@ -74,27 +77,29 @@ extension PreferenceError {
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// The path leads to something that isn't a preferences file, such as a folder or another text; it wasn't changed.
+    /// The path leads to something that isn't a preferences file, such as a folder, which wasn't changed.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
     /// A later version of this library wrote the file, which wasn't changed.
     public static let laterVersion = Code("laterVersion")
     /// The file can't be read, or isn't in a format that can be imported.
     public static let unreadable = Code("unreadable")
-    /// The file can't be written; the change wasn't made, unless only synchronizing or compacting the file failed.
+    /// The file can't be written.
+    ///
+    /// The change wasn't made, except if the failure was in synchronizing or compacting the file after the change.
     public static let unwritable = Code("unwritable")
     /// The disk, the quota, or the file-size limit is exhausted.
     ///
-    /// As with ``unwritable``, the change wasn't made, unless only synchronizing or compacting the file failed.
+    /// The change wasn't made, except if the failure was in synchronizing or compacting the file after the change.
     public static let noSpace = Code("noSpace")
     /// Another user owns or can write to the file's folder or a folder above it, and could replace the file.
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user owns the file, or has write access that couldn't be revoked; the file wasn't read.
+    /// Another user owns the file, or has write access that couldn't be revoked; the values weren't used.
     public static let insecureFile = Code("insecureFile")
-    /// The file can't be watched now, so only writes and reloads see changes by other processes.
+    /// The file can't be watched now, so changes by other processes may be noticed late.
     ///
-    /// The store tries to watch the file again every second.
+    /// Once a second, the store looks for changes and tries again to watch the file. A forked child does neither.
     public static let unwatchable = Code("unwatchable")
     /// Another process or thread held the store's lock for longer than the limit; the change wasn't made.
     public static let busy = Code("busy")

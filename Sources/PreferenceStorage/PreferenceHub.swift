@@ -29,13 +29,13 @@ public final class PreferenceHub: Sendable {
   private let listenerCount = Atomic<Int>(0)
   private let recordReaderCount = Atomic<Int>(0)
   private let signalCount = Atomic<Int>(0)
-  /// The declarations of the store's keys that the program has used.
+  /// The declarations that the program has used for the store's keys.
   package let declarations = PreferenceDeclarations()
 
   /// Creates a hub for a single store.
   public init() { turn = Turn(of: nil) }
 
-  /// Creates the hub of a file, whose path its error messages name.
+  /// Creates the hub of a file; error messages name the file's path.
   init(ofFile path: String) { turn = Turn(of: path) }
 
   /// Runs `body` while no other thread writes, then notifies readers that the keys returned by `body` have changed.
@@ -57,7 +57,7 @@ public final class PreferenceHub: Sendable {
   /// Returns a sequence of the changes from now on, to one key or, if `key` is nil, to all keys.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns a sequence of the changes to one key, or to all keys for nil, which calls `onEnd` when it ends.
+  /// Returns a sequence of the changes to one key, or to all keys if `key` is nil, and calls `onEnd` when it ends.
   ///
   /// Until the sequence ends, it retains the objects that `onEnd` captures.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {
@@ -84,7 +84,7 @@ public final class PreferenceHub: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Returns the signal of the key, which ``tell(_:)`` sends each time that it is called with the key.
+  /// Returns the signal of the key, which each call of ``tell(_:)`` with this key sends.
   public func signal(forKey key: String) -> PreferenceSignal {
     state.withLock { state in
       if let signal = state.signals[key]?.signal { return signal }
@@ -96,7 +96,7 @@ public final class PreferenceHub: Sendable {
   }
 
   private func removeSignal(forKey key: String) {
-    // A new signal of the key must not be deinitialized under the lock, since its deinitializer takes the lock.
+    // `successor` may be the last reference to a new signal of the key, whose deinitializer takes the lock.
     let successor = state.withLock { state in
       let successor = state.signals[key]?.signal
       if successor == nil { state.signals[key] = nil }
@@ -108,21 +108,21 @@ public final class PreferenceHub: Sendable {
 
   /// Notifies listeners, properties and observers that the values of these keys have changed.
   ///
-  /// Call this method after the new values can be read, with no lock held. ``write(_:)`` calls it for you.
+  /// Call this method when the new values can already be read, with no lock held. ``write(_:)`` calls it for you.
   public func tell(_ keys: Set<String>) {
     guard !keys.isEmpty else { return }
     let (signals, listeners) = state.withLock { state in
       (state.signals.isEmpty ? [] : keys.compactMap { state.signals[$0]?.signal }, Array(state.listeners.values))
     }
-    // All versions increase before the first observer runs, since an observer may read any value and take long.
+    // All versions increase before the first observer runs, since an observer may read any value and take a long time.
     for signal in signals { signal.counter.add(1, ordering: .releasing) }
     for listener in listeners { listener.hear(keys) }
     for signal in signals { signal.notifyObservers() }
   }
 
-  /// Returns a stream of each change from now on, in order, which calls `onEnd` when it ends.
+  /// Returns a stream of each change from now on, in order, and calls `onEnd` when the stream ends.
   ///
-  /// Unlike ``changes(of:)``, the stream contains every new value, even a value that was replaced immediately.
+  /// Unlike a sequence of ``changes(of:)``, the stream contains every new value, even if it was replaced immediately.
   func records(onEnd: @escaping @Sendable () -> Void) -> AsyncStream<PreferenceChange> {
     let (stream, reader) = AsyncStream.makeStream(of: PreferenceChange.self)
     let number = state.withLock { state in
@@ -141,7 +141,9 @@ public final class PreferenceHub: Sendable {
     return stream
   }
 
-  /// Sends changes to the streams of `records(onEnd:)`, in order because the calling thread owns the `turn`.
+  /// Sends the changes to the streams of `records(onEnd:)`.
+  ///
+  /// The calling thread must hold the lock `turn`, so that the changes are sent in order.
   func passOn(_ changes: [PreferenceChange]) {
     for reader in state.withLock({ Array($0.recordReaders.values) }) { for change in changes { reader.yield(change) } }
   }
@@ -154,19 +156,20 @@ public final class PreferenceHub: Sendable {
 
   /// Whether any listener, stream of records, or signal has to be notified of changes.
   ///
-  /// A writer reads this property after it has made a change. A listener that is added later sees the new value anyway.
+  /// A writer must make its change before it reads this property. A listener that is added later then sees the new
+  /// value anyway.
   var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   // MARK: Errors
 
-  /// Reports an error that couldn't be thrown to a caller; the readers of ``errors`` receive the error.
+  /// Reports to the readers of ``errors`` an error that couldn't be thrown to a caller.
   public func report(_ error: PreferenceError) {
     for reader in state.withLock({ Array($0.errorReaders.values) }) { reader.yield(error) }
   }
 
   /// The errors that are reported from now on; each access returns a new stream.
   ///
-  /// A reader that is more than 64 errors behind misses the oldest.
+  /// A reader that is more than 64 errors behind misses the oldest errors.
   public var errors: AsyncStream<PreferenceError> {
     let (stream, reader) = AsyncStream.makeStream(of: PreferenceError.self, bufferingPolicy: .bufferingNewest(64))
     let number = state.withLock { state in

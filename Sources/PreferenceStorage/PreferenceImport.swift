@@ -21,7 +21,7 @@ extension PreferenceStore {
   ///
   /// Keys that aren't in the file keep their values. A JSON `null` removes its key. JSON numbers are stored digit for
   /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well,
-  /// because an export has one if a person has added an empty key to the store's file.
+  /// because an export contains an empty key if a person has added one to the store's file.
   ///
   /// - Parameters:
   ///   - url: The file's URL.
@@ -29,7 +29,8 @@ extension PreferenceStore {
   ///   - skipsInvalid: Whether to skip keys and values that can't be stored, and to list their errors in the result.
   /// - Returns: The imported keys, and the errors of the keys that were skipped.
   /// - Throws: `.unreadable` if the file can't be read or has neither format; `.invalidKey` or `.invalidValue`, unless
-  ///   invalid keys and values are skipped; or an error of the transaction. After an error, nothing is changed.
+  ///   invalid keys and values are skipped; or an error of the transaction. After an error, nothing is changed, unless
+  ///   only synchronizing the store failed.
   @discardableResult
   public func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -42,7 +43,7 @@ extension PreferenceStore {
   ///
   /// Unlike ``import(from:keys:skippingInvalid:)``, this method also removes the keys that aren't in the file.
   ///
-  /// - Throws: The errors of ``import(from:keys:skippingInvalid:)``. After an error, nothing is changed.
+  /// - Throws: The errors of ``import(from:keys:skippingInvalid:)``.
   @discardableResult
   public func `import`(replacing url: URL) throws -> PreferenceImport {
     let values = try ImportedValues(at: url)
@@ -52,7 +53,9 @@ extension PreferenceStore {
     }
   }
 
-  /// Imports the values from the bytes of a file; `name` identifies the file in error messages.
+  /// Imports the values from the bytes of a file, after removing all other values if `replacing` is true.
+  ///
+  /// Error messages contain `name` in place of the file's path.
   package func importValues(
     _ bytes: [UInt8], from name: String, replacing: Bool = false
   ) throws -> PreferenceImport {
@@ -135,7 +138,7 @@ private struct ImportedValues {
   }
 }
 
-/// A property-list value as JSON text, or the error if the value can't be stored.
+/// A property-list value as JSON text, or the error that says why the value can't be stored.
 private struct ImportedValue: Decodable {
   let text: Result<JSONText, any Error>
 

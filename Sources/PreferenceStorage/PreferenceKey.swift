@@ -19,12 +19,13 @@ public class PreferenceKeys: @unchecked Sendable {
 ///
 /// Declare the key as a static constant in an extension of ``PreferenceKeys``.
 ///
-/// `@unchecked Sendable`: the name and the `@Sendable` closure never change, but the compiler can't check a subclass.
+/// `@unchecked Sendable`: all properties are constants of `Sendable` types, but the compiler can't check a class with a
+/// superclass.
 public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @unchecked Sendable {
   /// The key in the store.
   public let name: String
   private let makeDefault: @Sendable () -> Value
-  /// Whether a value that is replaced or removed through this key is erased from the store at once.
+  /// Whether a value that is replaced or removed through this key is erased from the store's medium at once.
   package let isErasing: Bool
 
   private init(_ name: String, isErasing: Bool, _ makeDefault: @escaping @Sendable () -> Value) {
@@ -35,8 +36,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: The value of the preference while it isn't set. The value is made once for each store, at the
-  ///     first read of the unset preference, and never stored.
+  ///   - defaultValue: The value of the preference while it isn't set, which is never stored. All reads of the unset
+  ///     preference in one store return the value that the first of these reads has made.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
@@ -56,16 +57,16 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// Without erasing, a former value stays in the file as plain text until the file is compacted. With an erasing key,
   /// each change costs a ``PreferenceStore/compact()``, for which a file store writes and synchronizes all values. If
-  /// the compaction fails, its error is thrown, but the new value is kept. Make the change again, or call `compact()`.
-  /// Operations that name the key by a string, and `removeAll()`, erase nothing.
+  /// the compaction fails, its error is thrown, but the new value is kept. In this case, call `compact()`. Operations
+  /// that name the key by a string, and `removeAll()`, erase nothing.
   public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
   /// The value of the preference while it isn't set.
   ///
-  /// Each access makes a new value. A store makes its default only once.
+  /// Each access makes a new value. The reads of a store share one value instead; see ``init(_:default:)``.
   public var defaultValue: Value { makeDefault() }
 
-  /// Returns the default that this process keeps for the preference in a store, or a new default if `home` is nil.
+  /// Returns the default that the hub in `home` keeps for the preference, or a new default if `home` is nil.
   package func defaultValue(at home: (hub: PreferenceHub, key: String)?) -> Value {
     guard let home else { return makeDefault() }
     return home.hub.declarations.defaultValue(forKey: home.key, at: nil, make: makeDefault)
@@ -91,7 +92,7 @@ extension PreferenceStore {
     } catch { throw error.at(path) }
   }
 
-  /// Removes the value of the key, so that reads return the default again.
+  /// Removes the value of the key, so that reads return the default.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
     try replace([key.name], by: nil, erasing: key.isErasing)
   }
@@ -138,9 +139,9 @@ extension FormerPreferenceKey {
   /// Creates a former key whose value can be read as the type of the preference.
   public init(_ key: String) { self.init(key: key) }
 
-  /// Returns the value that the former key's text encodes, or nil if there is no text.
+  /// Returns the value that `json`, the text stored under this key, encodes; nil if `json` is nil.
   ///
-  /// - Throws: `.typeMismatch` if the value isn't of the type, or `.invalidKey` if the former key is empty or too long.
+  /// - Throws: `.typeMismatch` if the value isn't of the type, or `.invalidKey` if this key is empty or too long.
   package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)
     guard let text = json.map({ JSONText($0) }) else { return nil }

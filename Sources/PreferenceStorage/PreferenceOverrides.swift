@@ -17,7 +17,7 @@
 /// `YES` or `NO`, `on` or `off`, `1` or `0`. A value of `null` hides the stored value, so the default is read.
 public struct PreferenceOverrides: Sendable {
   private var values: [String: PreferenceOverride] = [:]
-  /// Returns the name of a key in `values`: the key itself, or the name of an environment variable.
+  /// A function from a key to its name in `values`: the key itself, or the name of an environment variable.
   private let name: @Sendable (_ key: String) -> String
 
   /// Returns the values in the arguments of a program, such as `8` for the key `volume` in `-volume 8`.
@@ -102,7 +102,7 @@ public struct PreferenceOverrides: Sendable {
 package struct PreferenceOverride: Sendable {
   /// The source of the value as text for messages, such as "the argument -volume".
   package let source: String
-  /// The given text if it is JSON, or else a JSON string with that text.
+  /// The value as JSON text: the given text if it is JSON, or else a JSON string with the given text.
   private let text: JSONText
   /// The text of an argument or an environment variable; nil for a value from the program's code.
   private let word: String?
@@ -114,7 +114,7 @@ package struct PreferenceOverride: Sendable {
 
   fileprivate init(_ text: JSONText) { (self.text, word, source) = (text, nil, "the program") }
 
-  /// The value as JSON text in one line; nil if it is `null`, which stands for no value.
+  /// The value as JSON text in one line; nil if the value is `null`, which hides the stored value.
   package var json: String? { text.isNull ? nil : text.string }
 
   /// Returns the value as the requested type, or nil if the value is `null`.

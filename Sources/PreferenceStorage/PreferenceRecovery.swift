@@ -8,9 +8,9 @@
 ///
 /// A repair keeps all intact lines, before and after the damage. The copy preserves the lines that the repair drops.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
-  /// The numbers of the skipped lines, counted from 1, without an incomplete last line.
+  /// The numbers of the skipped lines, counted from 1, except a damaged first line and an incomplete last line.
   public internal(set) var skippedLines: [Int] = []
-  /// The total number of bytes in the skipped lines.
+  /// The total number of bytes in the skipped lines, including a skipped first line.
   public internal(set) var skippedBytes = 0
   /// The length in bytes of an incomplete last line, which an interrupted write or a truncation leaves.
   public internal(set) var tornBytes = 0
@@ -20,20 +20,20 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var editedLines: [Int] = []
   /// The URL of a copy of the damaged file; nil if no copy was made.
   ///
-  /// The next write makes the copy before it replaces the damaged file. No copy is made if nothing has to be dropped
-  /// from the file. If the copy can't be made, nothing is dropped.
+  /// The next write makes the copy before it replaces the damaged file. If the copy can't be made, the file isn't
+  /// replaced.
   public internal(set) var copy: URL?
 
   mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
-  /// Whether repairing the file drops bytes of it, so that a copy has to preserve them.
+  /// Whether a repair drops or changes bytes of the file, which a copy has to preserve.
   ///
   /// An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
   /// changed the key of a line, the line hides the value of another key.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
 
-  /// Whether only the first line is missing, which isn't damage, since a file that a person has begun may lack it.
+  /// Whether the only finding is a missing first line, which isn't damage, since a person who makes a file may omit it.
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
   }

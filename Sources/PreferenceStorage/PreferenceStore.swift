@@ -24,11 +24,12 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
 
   /// Sets the value of the key, unless the key already has an equal value; nil removes the key.
   ///
-  /// Values are compared as JSON text. The texts of equal sets can differ, since a `Set` is encoded in the order of its
-  /// hash values.
+  /// Values are compared as JSON text. The texts of equal sets can differ, since the order of a set's elements
+  /// isn't fixed.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded; or an
-  ///   error of the store's medium. After an error, the key keeps its old value.
+  ///   error of the store's medium. After an error, the key keeps its old value, unless only synchronizing the medium
+  ///   failed.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)
 
   /// Removes the value of the key, if there is one.
@@ -37,7 +38,7 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Removes every value, in one transaction.
   func removeAll() throws(PreferenceError)
 
-  /// The keys in the order of their first writes; a key that was removed and set again comes last.
+  /// The keys in the order of their first writes; a key that was removed and set again counts as new.
   ///
   /// - Complexity: O(*n* log *n*).
   var keys: [String] { get }
@@ -49,10 +50,10 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
 
   /// Reads and changes several values as a unit, with no other write in between.
   ///
-  /// Readers of the store see all of the changes or none. The body runs on the calling thread, once unless the store
-  /// documents otherwise. If the body throws, nothing is changed. The body must use the transaction that is passed to
-  /// it, which reads its own changes. A write to the store itself throws `.nestedTransaction`, and a read of the store
-  /// returns the values from before the transaction.
+  /// Readers of the store see all of the changes or none. The body runs on the calling thread, and only once unless the
+  /// store documents otherwise. If the body throws, nothing is changed. The body must read and write through the
+  /// transaction that it receives, which also reads its own changes. Within the body, a write to the store itself
+  /// throws `.nestedTransaction`, and a read of the store returns the values from before the transaction.
   ///
   /// ```swift
   /// try store.transaction { changes in
@@ -70,14 +71,14 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Returns a sequence of the changes to one key from now on, or to all keys if the store can't distinguish keys.
   func changes(of key: String) -> PreferenceChanges
 
-  /// Returns the ``PreferenceSignal`` that notifies properties and observers of changes to the key, or nil.
+  /// Returns the signal of changes to the key for properties and observers, or nil if the store has no signals.
   ///
   /// If the store returns nil, a property decodes its value at each read, and observers aren't notified of changes.
   func signal(forKey key: String) -> PreferenceSignal?
 
   /// The errors that could not be thrown to a caller, such as a property's failed write, or a failed compaction.
   ///
-  /// Each access returns a new stream. A reader that is more than 64 errors behind misses the oldest.
+  /// Each access returns a new stream. A reader that is more than 64 errors behind misses the oldest errors.
   var errors: AsyncStream<PreferenceError> { get }
 
   /// Reads the values that others have written since the last read, if the store's medium is shared.
@@ -104,7 +105,9 @@ extension PreferenceStore {
     try readValue(type, forKey: key)
   }
 
-  /// Returns the value that the key's JSON text encodes, or nil if there is none.
+  /// Returns the value that the key's JSON text encodes, or nil if the key has no text.
+  ///
+  /// A store that implements `value(_:forKey:)` itself can call this method.
   func readValue<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try ValueTable.check(key)
@@ -134,11 +137,11 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the text of the first key, or removes the first key if the text is nil, and removes the other keys.
+  /// Sets the first key to the text `json`, or removes the first key if `json` is nil, and removes the other keys.
   ///
   /// If `erasing` is true, the former values of all the keys are erased from the store's medium.
   ///
-  /// - Returns: False if the keys no longer have the texts in `known`, in which case nothing is changed.
+  /// - Returns: False if the keys no longer have the texts in `known`, so nothing is changed; otherwise, true.
   @discardableResult
   package func replace(
     _ keys: [String], by json: String?, ifStill known: [String?]? = nil, erasing: Bool = false
@@ -174,16 +177,16 @@ extension PreferenceStore {
     }
   #endif
 
-  /// Returns the changes to all keys; a store that can report changes by key implements this method itself.
+  /// Returns the changes to all keys, for a store that can't distinguish keys.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
-  /// Returns nil; a store that has signals implements this method itself.
+  /// Returns nil, for a store without signals.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
 
-  /// Does nothing; a store whose medium keeps removed or replaced values implements this method itself.
+  /// Does nothing, for a store whose medium keeps no removed or replaced values.
   public func compact() throws(PreferenceError) {}
 
-  /// A stream that ends immediately; a store that reports errors implements this property itself.
+  /// A stream that ends immediately, for a store that reports no errors.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
   /// Reports an error to the readers of ``errors``, if the store is an ``ErrorReporter`` or has a hub.
@@ -196,7 +199,7 @@ extension PreferenceStore {
   }
 }
 
-/// A type that reports errors in its own way, instead of through the hub of a ``CustomPreferenceStore``.
+/// A store that reports errors in its own way, instead of through the hub of a ``CustomPreferenceStore``.
 package protocol ErrorReporter: PreferenceStore { func reportError(_ error: PreferenceError) }
 
 // MARK: Migration
@@ -216,8 +219,8 @@ extension PreferenceStore {
   /// ```
   ///
   /// - Returns: Whether the body ran.
-  /// - Throws: What the body throws, or a `PreferenceError`. After an error, nothing is changed, and the next call
-  ///   tries again.
+  /// - Throws: What the body throws, or a `PreferenceError`. If the body or the write fails, nothing is changed, and
+  ///   the next call tries again.
   @discardableResult
   public func migrate(
     to version: Int, _ body: (_ from: Int, _ changes: inout PreferenceTransaction) throws -> Void
@@ -238,11 +241,11 @@ extension PreferenceStore {
 
 /// The failures that a write survives once it has returned.
 public enum Durability: Sendable {
-  /// The end of the process, even by `kill -9`, because the kernel has the value.
+  /// A write survives the end of the process, even by `kill -9`, because the kernel has the value.
   ///
   /// A write costs four system calls.
   case written
-  /// The end of the process and a power failure, because the value is on the disk.
+  /// A write survives the end of the process and a power failure, because the value is on the disk.
   ///
   /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. The store trusts the disk's
   /// answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and, if necessary, its folder. On

@@ -87,14 +87,14 @@ public struct PreferenceTransaction: ~Copyable {
   /// Makes the store erase the key's former value from its medium, if the transaction replaces or removes the value.
   package mutating func eraseFormerValue(ofKey key: String) { erasedKeys.insert(key) }
 
-  /// Whether the transaction replaces or removes the value of a key that is ``PreferenceKey/erasing``.
+  /// Whether the transaction replaces or removes the value of an erasing key; see ``PreferenceKey/erasing``.
   ///
   /// If true, a store that implements `transaction` itself must call its `compact()` after it has written the changes.
   public var erasesValues: Bool {
     if erasedKeys.isEmpty { return false }
     return changes.contains { change in
       guard erasedKeys.contains(change.key) else { return false }
-      // A value that can't be read is erased as well.
+      // If the old value can't be read, there may be one to erase.
       do throws(PreferenceError) { return try values.text(forKey: change.key) != nil } catch { return true }
     }
   }
@@ -119,7 +119,9 @@ protocol TransactionValues {
   var keys: [String] { get }
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)?
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// Returns the change to this text, with the key as the store spells it, or nil if the key has an equal text.
+  /// Returns the change that gives the key this text, or nil if the key already has an equal text.
+  ///
+  /// A store may use another spelling of the key in the change, such as the spelling in its file.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 

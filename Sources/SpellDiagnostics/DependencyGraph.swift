@@ -33,9 +33,9 @@ public struct DependencyGraph: Sendable {
     public internal(set) var isObserved = false
   }
 
-  /// The types in the order of registration, followed by other types that the registered types need.
+  /// The registered types in the order of registration, followed by all other types.
   public let nodes: [Node]
-  /// The dependencies, in the order of the registrations that have these dependencies.
+  /// The dependencies: first those of autowired initializers, then recorded requests or those of properties.
   public let edges: [Edge]
 
   /// - Parameters:

@@ -1,21 +1,23 @@
 public import SpellRegistry
 
 extension InitializerRegistry {
-  /// Returns the dependencies of all autowired initializers in this registry and its parents.
+  /// Returns a graph of the registrations in this registry and its parents, and of the dependencies that autowired
+  /// initializers have.
   ///
   /// No initializer runs. The requests of a closure to its resolver aren't known before the closure runs. To include
   /// a closure's requests, use ``graph(_:)``.
   public func graph() -> DependencyGraph { graph(with: []) }
 
-  /// Runs `body` with this registry as the current registry, and returns the dependencies of ``graph()`` together with
-  /// the requests that initializers made during the run.
+  /// Runs `body` with this registry as the current registry, and returns ``graph()`` together with the requests that
+  /// initializers made during the run.
   ///
   /// ```swift
   /// let graph = try registry.graph { try registry.resolve(Checkout.self) }
   /// ```
   ///
   /// Requests from hooks, and from code outside initializers, aren't dependencies. A type that another registry
-  /// provides isn't shown as missing. Values that are already kept aren't created again, so use a new registry.
+  /// provides isn't shown as missing. If a value is already kept, its initializer doesn't run and makes no requests, so
+  /// use a new registry.
   ///
   /// - Parameter body: A closure that resolves the values whose dependencies you want to see. Its result is ignored.
   /// - Throws: The error that `body` throws.
@@ -23,8 +25,8 @@ extension InitializerRegistry {
     graph(with: try requests(during: body))
   }
 
-  /// Runs an async `body` with this registry as the current registry, and returns the dependencies of ``graph()``
-  /// together with the requests that initializers made during the run.
+  /// Runs an async `body` with this registry as the current registry, and returns ``graph()`` together with the
+  /// requests that initializers made during the run.
   ///
   /// - Parameters:
   ///   - isolation: The actor that `body` runs on. The default is the caller's.
@@ -53,7 +55,7 @@ extension InitializerRegistry {
   }
 }
 
-/// A request for a service, by an initializer or by other code.
+/// A request to draw: a declared need of an initializer, or a recorded request of an initializer or of other code.
 private struct Link {
   /// The registration whose initializer makes the request; nil for other code.
   let asker: RegistrationRecord?
@@ -71,7 +73,9 @@ private struct Drawing {
   private let links: [Link]
   private let rootIDs: Set<ObjectIdentifier>
   private let rootServices: Set<Service>
-  /// The services that have each title; if several have one title, the graph adds the module to their names.
+  /// The services by title.
+  ///
+  /// If several services have the same title, the graph adds the module to the name of each.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:

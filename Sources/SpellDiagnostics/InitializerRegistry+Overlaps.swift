@@ -4,14 +4,17 @@ internal import Support
 // This file finds registrations that compete for the same requests. One of them may have no effect.
 
 extension InitializerRegistry {
-  /// Returns an error for each registration of this registry that can never win, and for registrations of equal rank.
+  /// Returns an error for registrations of this registry that replaced others, can never win, lose for a supertype, or
+  /// have equal rank.
   func overlaps() -> [InjectionError] {
     let registrations = registrations
     return replacements(among: registrations) + overlappingNames(among: registrations)
       + overlappingInstances(among: registrations) + losingInstances(among: registrations)
   }
 
-  /// Returns an error for each registration that replaced another one, which is intended only in tests and previews.
+  /// Returns an error for each registration that replaced another one from another place in the source code.
+  ///
+  /// Tests and previews replace registrations intentionally, so only a registry for context `.live` is checked.
   private func replacements(among registrations: [RegistrationRecord]) -> [InjectionError] {
     guard context == .live else { return [] }
     return registrations.compactMap { record in
@@ -25,9 +28,11 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each pair of registrations whose `.containing` names overlap.
+  /// Returns an error for each pair of registrations whose `.containing` names overlap, unless the newer name is more
+  /// special.
   ///
-  /// Names of other kinds overlap only if they are equal. In that case, the newer registration replaces the older one.
+  /// The newer name is more special if it contains the older name and isn't equal to it. Exact names overlap only if
+  /// they are equal. In that case, the newer registration replaces the older one.
   private func overlappingNames(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
@@ -51,7 +56,9 @@ extension InitializerRegistry {
         """)
   }
 
-  /// Returns an error for each known dependency that several instances registered for any supertype could serve.
+  /// Returns an error for each autowired dependency that several instances registered for any supertype could serve.
+  ///
+  /// A dependency for whose exact type something is registered isn't ambiguous.
   private func overlappingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
@@ -66,7 +73,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each instance registered for any supertype that loses to an older registration.
+  /// Returns an error for each older registration to which an instance registered for any supertype loses.
   ///
   /// The older registration is for exactly one supertype, which the instance was probably meant to serve.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
@@ -101,7 +108,7 @@ extension InitializerRegistry {
 }
 
 extension RegistrationRecord {
-  /// The part of a property name to which the registration is limited, in lower case; nil without such a limit.
+  /// The text that property names have to contain, in lowercase; nil if the registration has no `.containing` name.
   fileprivate var part: String? {
     if case .containing(let part)? = name { part.lowercased() } else { nil }
   }

@@ -13,14 +13,15 @@ extension InitializerRegistry {
   /// | `.notReady` | an autowired initializer needs a value that exists only for a caller that awaits it |
   /// | `.cycle` | autowired initializers need each other |
   /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
-  /// | `.shadowed` | a registration can never win, or has replaced another one in a registry for context `.live` |
+  /// | `.shadowed` | a registration can never win, loses for one supertype, or has replaced another one |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
   /// | `.notShared` | each property would get its own preference store |
   ///
   /// Only autowired initializers declare their dependencies. A value that a closure creates is checked for
   /// `.scopeCapture` after ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the
   /// registrations of the parents. The dependencies of a kept value are looked up in the registry that keeps the value,
-  /// and all other dependencies in this registry.
+  /// and all other dependencies in this registry. A replaced registration is a problem only in a registry for context
+  /// `.live`.
   ///
   /// - Parameter keys: Declared keys to check as well. A registry doesn't know a key's own initializer before the key
   ///   is used.
@@ -39,7 +40,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each dependency that no registration serves, or whose value can't be ready when needed.
+  /// Returns an error for each dependency that no registration serves, or whose async value isn't kept.
   fileprivate func unmetNeeds() -> [InjectionError] {
     zip(providers, needs).flatMap { asker, needs in needs.compactMap { problem(of: $0, askedBy: asker) } }
   }
@@ -104,9 +105,10 @@ extension Wiring {
 
   // MARK: Captures
 
-  /// Returns an error for each kept value that holds a value whose scope ends earlier, or that the registry overrides.
+  /// Returns an error for each value that a kept value holds for too long, or that the checked registry overrides.
   ///
-  /// A kept value holds another value directly, or through values of scope `.unique`.
+  /// A value is held for too long if its scope may end before the scope of the kept value. The kept value holds the
+  /// other value directly, or through values of scope `.unique`.
   fileprivate func captures() -> [InjectionError] {
     providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
       var found: [InjectionError] = []
@@ -128,7 +130,8 @@ extension Wiring {
     }
   }
 
-  /// Returns the advice for a kept value that holds another value longer than the other value's scope; or else nil.
+  /// Returns the advice if a value of `holder` may exist for longer than the scope of `held` keeps a value; or else
+  /// nil.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
     guard holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
@@ -139,7 +142,14 @@ extension Wiring {
       """
   }
 
-  /// Returns the advice for a parent's kept value that holds a value which this registry overrides; or else nil.
+  /// Returns the advice if a parent keeps a value that holds another value, which the checked registry overrides.
+  ///
+  /// - Parameters:
+  ///   - need: The need that leads to the held value.
+  ///   - path: The registrations from the kept value to the held value.
+  ///   - owner: The registry that keeps the value.
+  /// - Returns: The advice; nil if `owner` is the checked registry, if the held value's registration is limited to a
+  ///   container or a name, or if the checked registry doesn't override this registration.
   private func adviceOnOverride(
     of need: Need, _ path: [RegistrationRecord], in owner: InitializerRegistry
   ) -> String? {
@@ -157,7 +167,9 @@ extension Wiring {
 }
 
 extension Wiring {
-  /// Returns an error for each registration that gives each property its own store, so that changes aren't shared.
+  /// Returns an error for each registration that would give each property its own preference store.
+  ///
+  /// A property might then not see the changes that another property makes.
   fileprivate func unsharedStores() -> [InjectionError] {
     providers.map(\.record).filter(\.makesUnsharedStores).map { record in
       InjectionError(
@@ -171,13 +183,15 @@ extension Wiring {
 }
 
 extension RegistrationRecord {
-  /// Whether each property gets its own preference store; finds the store's type by name, without importing it.
+  /// Whether each property would get its own preference store from this registration.
+  ///
+  /// The type `PreferenceStore` is found by its name, because this module doesn't import the module that declares it.
   fileprivate var makesUnsharedStores: Bool {
     !isInstance && !lifetime.isShared && mayBeNamed("PreferenceStore")
       && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
   }
 
-  /// Returns whether a value of this registration is kept for longer than a value of another registration should be.
+  /// Returns whether a value of this registration may exist for longer than the scope of `held` keeps a value.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false

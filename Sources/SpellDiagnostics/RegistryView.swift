@@ -11,7 +11,8 @@ struct Provider {
   /// - Parameters:
   ///   - record: A registration.
   ///   - owner: The registry that has the registration.
-  ///   - asked: The registry that is asked for a value, and serves the value's dependencies unless `owner` keeps it.
+  ///   - asked: The registry that is asked for a value. Unless `owner` keeps the value, `asked` provides the
+  ///     dependencies of the value.
   init(_ record: RegistrationRecord, of owner: InitializerRegistry, asked: InitializerRegistry) {
     self.record = record
     registry = record.lifetime.isShared ? owner : asked
@@ -28,7 +29,9 @@ extension Provider: Hashable {
 }
 
 extension InitializerRegistry {
-  /// Returns the registration that serves a request; it may be the registration of a key's own initializer.
+  /// Returns the provider whose registration serves a request; nil if there is none.
+  ///
+  /// For a declared key, this may be the default registration, which runs the key's own initializer.
   func provider(
     serving service: Service, named name: String? = nil, in container: (any AnyObject.Type)? = nil
   ) -> Provider? {
@@ -77,7 +80,7 @@ struct RecordedRequest: Sendable {
   let service: Service
 }
 
-/// A log of the different requests during a recording, in the order in which each request was first made.
+/// A log of the requests during a recording, with equal requests listed once, in the order of the first requests.
 private final class RequestLog: Sendable {
   private struct ID: Hashable {
     let asker: ObjectIdentifier?

@@ -13,13 +13,16 @@ struct Wiring {
   let registry: InitializerRegistry
   /// The roots, followed by the other registrations that the roots need, directly or indirectly.
   ///
-  /// The roots are the registrations of the registry, its parents and the declared keys.
+  /// The roots are the registrations of the registry and its parents, without overridden ones, and the registrations
+  /// that serve the given declared keys.
   private(set) var providers: [Provider]
   /// The number of roots, which are at the beginning of `providers`.
   let rootCount: Int
   /// The needs of each registration, in the order of `providers`.
   private(set) var needs: [[Need]] = []
-  /// The recorded needs of each registration, in the order of `providers`; none unless recorded requests are included.
+  /// The needs that were recorded for each registration, in the order of `providers`.
+  ///
+  /// All of these lists are empty unless recorded requests are included.
   private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:

@@ -14,13 +14,13 @@ internal import Support
 ///
 /// A wrapper is any type that conforms to `NamedProperty`, from this package or your own. A constant such as
 /// `let clock = Injected<Clock>()` is also listed. Static properties, local variables, and the properties of generic
-/// types aren't listed. An inherited property is listed only for the superclass.
+/// types aren't listed. An inherited property is listed only for the superclass that declares it.
 public struct WrappedProperty: Sendable, CustomStringConvertible {
   /// The property's name in source.
   public let name: String
   /// The wrapper's name, such as `Injected`.
   public let wrapper: String
-  /// The declared type of the property.
+  /// The type of the property's value, such as `Clock` for `@Injected var clock: Clock`.
   public let valueType: any Any.Type
   /// The type that declares the property.
   public let containerType: any Any.Type
@@ -33,10 +33,12 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   /// The types that the property asks for, in order; a registration for one of them suffices.
   fileprivate let types: [any Any.Type]
   /// The name in the property's request; nil for a struct's property, and for a constant.
+  ///
+  /// A constant is a wrapper in a `let`, such as `let clock = Injected<Clock>()`.
   fileprivate let requestedName: String?
   /// Whether the declaration may specify another name, or a key.
   fileprivate let takesNameOrKey: Bool
-  /// The class of the container in the property's request; nil for a struct's property, and for a constant.
+  /// The class of the container in the property's request; nil if ``requestedName`` is nil.
   fileprivate let requestedContainer: (any AnyObject.Type)?
 
   init(
@@ -52,8 +54,8 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
     necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
-    // A wrapper's label has an underscore before the name, but a constant's label is its name. A constant's or a struct
-    // property's request has neither a name nor a container.
+    // The label of `@Injected var clock` is `_clock`, but the label of `let clock = Injected<Clock>()` is `clock`. The
+    // request of a constant, or of a struct's property, has neither a name nor a container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
     takesNameOrKey = need.takesNameOrKey
@@ -90,8 +92,9 @@ extension WrappedProperty {
 // MARK: Checking
 
 extension InitializerRegistry {
-  /// Returns an error for each property that would stop the program at its first read, because no registration of this
-  /// registry or a parent serves the property.
+  /// Returns an error for each property that needs a registration, if none in this registry or a parent serves it.
+  ///
+  /// A required property without a registration would stop the program at its first read.
   ///
   /// ```swift
   /// let properties = WrappedProperty.all(inModules: "MyApp")
@@ -102,7 +105,9 @@ extension InitializerRegistry {
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
-  /// - An Optional may be nil, unless a value that would fit is registered as another type.
+  /// - An Optional may be nil. It is reported only if a value that would fit is registered as another type.
+  /// - An `@Injected` property may use a declared key of its type. If the program declares a key of that type, the
+  ///   property is never reported.
   /// - A `@Lazy` property may have an expression, and a `@Final` property may be assigned before it is read. These
   ///   properties are never reported.
   ///
@@ -120,7 +125,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns whether a registration for another type makes values that would fit the service's type.
+  /// Returns whether a registration makes values of the service's type or a subtype, or functions that return the type.
   private func fits(_ service: Service) -> Bool {
     let isSubtype = subtypes(of: service.type)
     return reachable.map(\.record).contains { record in
@@ -131,8 +136,8 @@ extension InitializerRegistry {
 
   /// Returns ``graph()`` extended with the types that declare the properties, and with the properties' dependencies.
   ///
-  /// The type that a required property asks for appears as missing if no registration serves the property. A property
-  /// that works without a registration has an edge only if a registration serves the property.
+  /// The type that a required property asks for appears as missing if no registration serves the property. Any other
+  /// property has an edge only if a registration serves the property.
   ///
   /// - Parameter properties: The properties to draw.
   /// - Returns: The graph with the properties' types.
@@ -153,8 +158,8 @@ extension InitializerRegistry {
 
   /// Returns the registration that serves a property, or may serve it; nil if there is none.
   ///
-  /// This is the registration that wins for an object of the declaring class. If none does, it is any registration for
-  /// a subclass, or for another name that the declaration may give.
+  /// This is the registration that wins for an object of the declaring class. If there is none, it is the newest
+  /// registration in the nearest registry for a subclass, or for another name that the declaration may give.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
     let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
     return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }

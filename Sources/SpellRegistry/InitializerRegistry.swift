@@ -11,10 +11,10 @@ internal import Synchronization
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///
-/// The most specific registration wins. Its container decides first: exactly the class, then a superclass registered
-/// with its subclasses, then any container. The name decides next: equal, then contained, then any name. The kind
-/// decides last: exactly the type, then an instance that serves supertypes. In a tie, the newest registration wins. A
-/// registration replaces an older one that is for exactly the same requests.
+/// The most specific registration wins. The container decides first: exactly the class, then a class with its
+/// subclasses (the nearest class first), then any container. The name decides next: equal, then contained, then any
+/// name. The kind decides last: exactly the type, then an instance that serves supertypes. In a tie, the newest
+/// registration wins. A registration replaces an older one that is for exactly the same requests.
 ///
 /// **A registry owns what it makes.** While an initializer runs, one registry is current, and the `@Injected`
 /// properties of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
@@ -34,8 +34,9 @@ public final class InitializerRegistry: Sendable {
 
   /// The current registry, from which the calling code gets its values.
   ///
-  /// The registry of the innermost initializer on this thread comes first. Without such an initializer, it is the
-  /// registry that ``run(_:)`` or an async initializer has set for the task, or else ``shared``.
+  /// The innermost initializer or ``run(_:)`` call around the calling code sets it. A task inherits the registry of the
+  /// `run` call or async initializer in which it was started, but not that of a synchronous initializer. Everywhere
+  /// else, ``shared`` is current.
   public static var current: InitializerRegistry { requested ?? shared }
 
   /// The registry that an initializer or ``run(_:)`` has made current; nil if there is none.
@@ -67,7 +68,7 @@ public final class InitializerRegistry: Sendable {
   let hooks = Hooks()
   /// The clock that determines when the values that this registry keeps expire.
   let clock: ElapsedClock
-  /// The ``Epoch`` number of the last ``reinject(_:)`` call on this registry for each type or key.
+  /// For each type or key, the ``Epoch`` number of the last ``reinject(_:)`` call on this registry.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
   /// The object that informs a test about this registry's requests and faults; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
@@ -118,8 +119,9 @@ public final class InitializerRegistry: Sendable {
     return child
   }
 
-  /// Runs `body` with this registry as the current one, for `body` and for the tasks that `body` starts, except
-  /// detached tasks.
+  /// Runs `body` with this registry as the current registry.
+  ///
+  /// The registry is also current in the tasks that `body` starts, except detached tasks.
   ///
   /// An object that `body` makes keeps this registry alive, because the object's properties may need the registry
   /// later. If you register that object in this registry after `body` returns, the object and the registry keep each
@@ -131,13 +133,15 @@ public final class InitializerRegistry: Sendable {
     defer { context.end() }
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
-      // The registry of a running initializer would win over the task's, so `body` runs in a frame without a registry.
+      // The registry of the initializer that is running on this thread would win over the registry of the task, so
+      // `body` runs in a frame without a registry.
       return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
 
-  /// Runs an async `body` with this registry as the current one, for `body` and for the tasks that it starts, except
-  /// detached tasks.
+  /// Runs an async `body` with this registry as the current registry.
+  ///
+  /// The registry is also current in the tasks that `body` starts, except detached tasks.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -166,7 +170,7 @@ public final class InitializerRegistry: Sendable {
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// The registrations of this registry in the order of registration, and then the default registrations of used keys.
+  /// The registrations of this registry in the order of registration, and then the defaults of the keys used so far.
   ///
   /// A key's default registration is left out if another registration serves the key for all properties.
   package var registrations: [RegistrationRecord] {
@@ -200,8 +204,8 @@ public final class InitializerRegistry: Sendable {
 extension InitializerRegistry: CustomStringConvertible {
   /// A list of the registrations of this registry and of its parents, with one line for each registration.
   ///
-  /// A line shows the service, the scope, whether a value is kept, and the place of the registration in the source
-  /// code.
+  /// A line shows the service, and the class and name to which the registration is limited. It also shows the scope or
+  /// the word `instance`, whether a value is kept, and the place of the registration in the source code.
   ///
   /// ```swift
   /// print(registry)
@@ -223,13 +227,14 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The closures that inform a test about its registry's requests and faults.
+/// An object whose closures inform a test about requests to the test's registry, and about faults.
 ///
-/// The test's trait sets the closures, and a reporter may outlive its registry.
+/// The test's trait sets the closures. The object may exist for longer than the registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a test runs a key's live initializer; nil to warn on standard error
-    /// instead.
+    /// Called with a message and a place when a test runs the live initializer of a key without a `test` initializer.
+    ///
+    /// If this is nil, the message is written to standard error instead.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place if a property can't be injected, before the program stops.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
@@ -241,10 +246,12 @@ package final class RegistryReporter: Sendable {
 
   fileprivate init(outer: RegistryReporter?) { self.outer = outer }
 
-  /// Calls `receive` for each request to the registry or to a child, in place of the former receiver.
+  /// Makes `receive` the only closure that is called for each request to the registry.
+  ///
+  /// It is also called for requests to children of context `.test`, unless the registry is the shared registry.
   package func watch(_ receive: @escaping Watcher) { receivers.withLock { $0.onRequest = receive } }
 
-  /// Makes the next read of each injected property count as a request, even if the property already has a value.
+  /// Makes the next read of each injected property count as a request, even if a value has already been injected.
   package func noteReads() { _ = Epoch.current.advance() }
 
   @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
@@ -259,6 +266,9 @@ extension InitializerRegistry {
   }
 
   /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
+  ///
+  /// A request that only a declared key's own initializer serves causes no warning, and neither does a request that
+  /// nothing serves.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)

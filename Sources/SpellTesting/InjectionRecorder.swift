@@ -14,9 +14,9 @@ public import Testing
 /// on any thread. The recorder records each injection once, after the value exists and before the caller gets it.
 /// Each dependency of a value is a separate injection, and is recorded before the value itself.
 ///
-/// The recorder includes each request to its registry, even if a parent has the registration. A value that a parent
-/// keeps, such as a singleton, requests its own dependencies from the parent. Only a recorder that includes parents
-/// records these requests. Requests to a child and reads of a value that already exists aren't recorded.
+/// The recorder records each request to its registry, even if a parent registry has the registration. A value that a
+/// parent keeps, such as a singleton, requests its own dependencies from the parent. Only a recorder that includes
+/// parents records these requests. Requests to a child and reads of a value that already exists aren't recorded.
 ///
 /// By default, a recorder records only types and names, and keeps no value and no enclosing object alive. Recording
 /// ends when the recorder is released. A recorder is safe to use from any thread.
@@ -36,7 +36,7 @@ public final class InjectionRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - registry: The registry to record. The default is the current registry, usually the test's own.
-  ///   - includingParents: Whether to also record requests to the registry's parents, even from other registries.
+  ///   - includingParents: Whether to also record all requests to the registry's parents.
   ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` is called or
   ///     the recorder is released. A kept value keeps alive the objects that it refers to, such as its container.
   public init(
@@ -57,7 +57,9 @@ public final class InjectionRecorder: Sendable {
   /// Returns the injections for which a type was requested, or whose value is of that type.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
-  /// Returns the injections into objects of a class and its subclasses, or only into their properties with one name.
+  /// Returns the injections into objects of a class and its subclasses.
+  ///
+  /// If `name` isn't nil, the result has only the injections into properties with that name.
   public func injections<Container: AnyObject>(into type: Container.Type, named name: String? = nil) -> [Injection] {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
@@ -142,14 +144,14 @@ public struct Injection: Sendable {
   /// The property's name, if it is known.
   public let propertyName: String?
 
-  /// Returns whether a type was requested, or the value is of that type or of a subclass.
+  /// Returns whether `type` or an Optional of it was requested, or the value is an instance of `type` or of a subclass.
   ///
   /// For example, `(any Tracker).self` may be a property's declared type, and `FakeTracker.self` the value's type.
   public func isOf<Value>(_ type: Value.Type) -> Bool {
     propertyType == type || propertyType == Value?.self || valueType is Value.Type
   }
 
-  /// Returns whether the enclosing object is of a class or one of its subclasses.
+  /// Returns whether the enclosing object is an instance of the class `type` or of one of its subclasses.
   public func isInto<Container: AnyObject>(_ type: Container.Type) -> Bool { containerType is Container.Type }
 }
 

@@ -45,7 +45,8 @@ public enum PreferenceStoreSuite {
     /// - Parameters:
     ///   - reopen: A closure that opens the store again, as the program's next run would. Only the
     ///     ``PreferenceStoreSuite/lastingChecks`` call this closure, and they fail without it.
-    ///   - patience: The maximum time to wait for each notification, which passes only if the notification is missing.
+    ///   - patience: The maximum time to wait for each notification. A check waits this long only if a notification is
+    ///     missing.
     ///   - sourceLocation: The source location of the failures.
     ///   - makeStore: A closure that creates an empty store. The check calls it once.
     public func run(
@@ -100,7 +101,9 @@ struct StoreTrial: Sendable {
     return try await reopen()
   }
 
-  /// Waits until all expected keys are reported as changed, or no more changes arrive, and returns the reported keys.
+  /// Waits until all expected keys are reported as changed, or until no change arrives within `patience`.
+  ///
+  /// - Returns: The keys that were reported.
   func hears(_ expected: Set<String>, from changes: PreferenceChanges) async -> Set<String> {
     var heard: Set<String> = []
     while !heard.isSuperset(of: expected), let keys = await next(changes) { heard.formUnion(keys) }

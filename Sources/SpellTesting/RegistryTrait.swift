@@ -1,5 +1,5 @@
 public import PreferenceStorage
-// With this export, a test that imports only SpellTesting can also check all properties of the program.
+// This export lets a test that imports only SpellTesting also use SpellDiagnostics to check the program's properties.
 @_exported public import SpellDiagnostics
 public import SpellRegistry
 internal import Support
@@ -73,7 +73,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   /// Creates the registry of one test, with the clock of the innermost trait that has a clock, and starts to watch the
   /// requests to the registry.
   ///
-  /// If another library's trait has made a registry current, that registry becomes the parent.
+  /// If `current` isn't the shared registry, for example because of another library's trait, it becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
@@ -99,7 +99,7 @@ extension Issue {
     if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports a text at a source location such as `Module/File.swift:3`, or at the test if the location isn't known.
+  /// Reports an issue at a source location such as `Module/File.swift:3`, or at the test if the location isn't known.
   fileprivate static func report(_ text: String, at place: String?, in test: Test?) {
     let parts = place?.split(separator: ":") ?? []
     guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
@@ -111,7 +111,7 @@ extension Issue {
 
 /// A detector of code that uses a registry outside of the test that the registry belongs to.
 package final class RegistryEscapes: Sendable {
-  /// The detector that the process uses, which tests of this module replace with another detector.
+  /// The detector that the current task uses, which is the same for all tasks except in tests of this module.
   @TaskLocal package static var current = RegistryEscapes()
 
   /// The running tests, each with its registry and the preference store's registration that the registry began with.
@@ -124,7 +124,10 @@ package final class RegistryEscapes: Sendable {
     InitializerRegistry.warnOfSharedUse(service, isFound, step)
   }
 
-  /// Reports a request to the shared registry if a running test's own registry would have served it differently.
+  /// Reports a request to the shared registry, and returns true, if a running test's own registry would have served the
+  /// request differently.
+  ///
+  /// Each request is reported only once, but the result is also true for a repeated request.
   ///
   /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If all
   /// running tests needed their own registration, the code would be reported when its test runs alone, but not when the
@@ -172,7 +175,12 @@ package final class RegistryEscapes: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Returns whether the test has its own initializer for a service, or would fail if the live initializer ran.
+  /// Returns whether this registry would serve a request for a service differently from the shared registry.
+  ///
+  /// The result is true if this registry has its own registration for the service, or if the use of the live
+  /// initializer of the service's key fails the test.
+  ///
+  /// - Parameter usual: The registration that the registry began with, which doesn't count as its own.
   fileprivate func overrides(_ service: Service, besides usual: RegistrationRecord?) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.map(\.record).contains { record in
@@ -196,7 +204,7 @@ extension Trait where Self == RegistryTrait {
   /// A trait that makes a new registry current for each test, and for each case of a parameterized test.
   public static var registry: RegistryTrait { RegistryTrait(nil) }
 
-  /// Returns a trait that makes a new registry current for each test, with registrations that all tests need.
+  /// Returns a trait that makes a new registry current for each test, with the registrations that a closure makes.
   ///
   /// - Parameter configure: A closure that makes the registrations. It runs once for each test, and for each case of a
   ///   parameterized test, so tests share no objects that it creates. If it throws, the test fails without running.
@@ -227,7 +235,7 @@ extension Trait where Self == RegistryTrait {
     }
   }
 
-  /// Returns a trait that makes a new registry current for each test, with a clock by which values expire.
+  /// Returns a trait that makes a new registry current for each test, with a clock that determines when values expire.
   ///
   /// ```swift
   /// @Test(.registry(clock: TestClock())) func endsAfterAnHour() throws {
@@ -257,8 +265,8 @@ extension Trait where Self == RegistryTrait {
   /// ```
   ///
   /// All traits of a test share a registry, so this trait works with or without `.registry`, before or after it. If
-  /// several traits have a store, the store of the innermost trait is used. Among the traits of one test, the last
-  /// store is used.
+  /// several traits have a store, the store of the innermost trait is used. If one test or suite has several of these
+  /// traits, the last one is used.
   ///
   /// - Parameter store: The store, which is created for each test, and for each case of a parameterized test, so that
   ///   tests don't share it. If the expression throws, the test fails without running.

@@ -16,7 +16,8 @@ public import Testing
 /// ```
 ///
 /// Before each advance, wait for the tasks that should be asleep, because a task that was just started or woken may not
-/// have reached its next sleep. Only a wait that fails takes real time. The clock is safe to use from any thread.
+/// have reached its next sleep. A wait ends as soon as the tasks are asleep, so only a wait that fails takes long. The
+/// clock is safe to use from any thread.
 public final class TestClock: Clock, Sendable {
   /// A time on a test clock, measured from the creation of the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -72,7 +73,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock reaches a time.
   ///
-  /// - Throws: `CancellationError` if the task is canceled before that time. The sleep ends immediately.
+  /// - Throws: `CancellationError` if the task is canceled before that time. The sleep then ends immediately.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }
@@ -94,7 +95,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock has advanced by a duration.
   ///
-  /// - Throws: `CancellationError` if the task is canceled before the sleep is over. The sleep ends immediately.
+  /// - Throws: `CancellationError` if the task is canceled before the sleep is over. The sleep then ends immediately.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
     // The standard library's implementation leaves the caller's actor, which would change the order of waking.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
@@ -115,8 +116,8 @@ extension TestClock {
   /// Waits until an exact number of tasks sleep on the clock.
   ///
   /// If the number isn't reached within `limit` of real time, the wait ends, and the test fails with an issue that
-  /// lists the deadlines of the sleeping tasks. The wait ends early if the waiting task is canceled, for example by a
-  /// time limit.
+  /// lists the deadlines of the sleeping tasks. The wait ends early, without an issue, if the waiting task is canceled,
+  /// for example by a time limit.
   ///
   /// - Parameters:
   ///   - count: The exact number of tasks; 0 waits until all tasks have been woken or canceled.

@@ -21,7 +21,7 @@ public final class ImmediateClock: Clock, Sendable {
 
     /// Returns the time that is `duration` after this time.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// Returns the duration from this time to another time.
+    /// Returns the duration from this time to the time `other`, which is negative if `other` is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
     /// Returns whether the left time is earlier than the right time.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
@@ -37,10 +37,10 @@ public final class ImmediateClock: Clock, Sendable {
   /// The latest deadline that any task has slept until, or zero before the first sleep.
   public var now: Instant { time.withLock { $0 } }
 
-  /// The nominal resolution, which is one nanosecond; the clock doesn't round times.
+  /// The nominal resolution, which is one nanosecond, although the clock doesn't round times at all.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Sets the clock to a deadline, unless the deadline has passed, and lets other tasks run.
+  /// Sets the clock forward to `deadline`, unless the deadline has passed, and lets other tasks run.
   ///
   /// - Throws: `CancellationError` if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

@@ -1,5 +1,5 @@
-// The keys of this module are for values from a program's environment. Their types are in FoundationEssentials, so a
-// program on Linux that doesn't import Foundation doesn't link the rest of Foundation.
+// The keys of this module are for values from a program's environment. All Foundation types of these values are in
+// FoundationEssentials, so a program on Linux that doesn't import Foundation doesn't link the rest of Foundation.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -78,7 +78,7 @@ extension InjectionKeys {
     .test { RandomSource(seed: 0) }
     .preview { RandomSource(seed: 0) }
 
-  /// The environment variables of the process, as they were at the first request for this key.
+  /// The environment variables of the process, as they were when the registry first needed the value of this key.
   ///
   /// In a test, the dictionary is empty. Register the variables that the test needs.
   public static let environment = InjectionKey<[String: String]>(scope: .singleton) {
@@ -87,7 +87,8 @@ extension InjectionKeys {
   .test { [:] }
 }
 
-// These conformances are in this module, because the module that declares the protocol doesn't import Foundation.
+// These conformances are in this module, because the module that declares `DefaultInitializable` doesn't import
+// Foundation.
 
 extension Data: DefaultInitializable {}
 extension Date: DefaultInitializable {}
@@ -109,7 +110,7 @@ private final class SharedCount: Sendable {
 }
 
 extension UUID {
-  /// Creates the UUID whose last eight bytes are a number, and whose other bytes are 0.
+  /// Creates the UUID whose last eight bytes are `number` in big-endian order, and whose other bytes are 0.
   fileprivate init(counting number: UInt64) {
     func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: number >> (56 - 8 * index)) }
     self.init(

@@ -45,7 +45,7 @@ package func writeToStandardError(_ text: String) {
 }
 
 #if canImport(Darwin)
-  /// Calls `body` with SIGPIPE disabled for writes to a file descriptor.
+  /// Calls `body` while no write to a file descriptor raises SIGPIPE.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     // On Apple platforms, SIGPIPE is sent to the process, so blocking it on this thread wouldn't help.
     let former = fcntl(descriptor, F_GETNOSIGPIPE)
@@ -74,8 +74,9 @@ package func writeToStandardError(_ text: String) {
 
 /// Whether a test runner started this process: XCTest, Swift Testing, or a package's `swift test`.
 ///
-/// Apple's runners set environment variables. The runners of Swift packages load a bundle or a program whose name ends
-/// in `.xctest`, or pass an option of the testing library. The child process of an exit test is also a test process.
+/// Apple's runners set environment variables. The test process of a Swift package has one of three arguments: a bundle
+/// or program whose name ends in `.xctest`, the program `swiftpm-testing-helper`, or the option `--testing-library`.
+/// The child process of an exit test, which has the variable `SWT_EXIT_TEST_ID`, is also a test process.
 package let isTestProcess: Bool =
   ["XCTestConfigurationFilePath", "XCTestBundlePath", "XCTestSessionIdentifier", "SWT_EXIT_TEST_ID"]
   .contains { environmentVariable($0) != nil }

@@ -1,18 +1,18 @@
 public import Synchronization
 
-/// A mutex whose handoff the thread sanitizer can see.
+/// A mutex whose handoff from one thread to the next is visible to the thread sanitizer.
 ///
 /// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see this handoff, and
-/// therefore reports races that don't exist. A thread stores a flag with releasing order before it unlocks, and loads
-/// the flag with acquiring order after it locks. The flag repeats the mutex's own ordering, and costs two move
-/// instructions.
+/// therefore reports races that don't exist. A thread stores the flag `handOver` with releasing order before it unlocks
+/// the mutex, and loads the flag with acquiring order after it locks the mutex. The flag repeats the mutex's own
+/// ordering, and costs two move instructions.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)
 
   @inlinable package init(_ state: consuming sending State) { mutex = Mutex(state) }
 
-  /// Calls `body` with exclusive access to the state, and returns its result.
+  /// Calls `body` with exclusive access to the state, and returns the result of `body`.
   @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

@@ -1,4 +1,5 @@
-// Text functions that several modules share: escapes, and the search for the name closest to a misspelled name.
+// Text functions that several modules share: searches for parts, escapes, and the search for the name closest to a
+// misspelled name.
 
 extension String {
   /// The string as a JSON string literal, in quotes.
@@ -14,7 +15,9 @@ extension String {
     } + "\""
   }
 
-  /// The string as XML text or an attribute's value, with a space for each control character or forbidden character.
+  /// The string as XML text, or as an attribute's value in double quotes.
+  ///
+  /// A space replaces U+FFFE, U+FFFF and each character below U+0020. XML forbids most of these characters.
   package var xmlEscaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
@@ -31,11 +34,11 @@ extension String {
 
 // MARK: Parts
 //
-// The standard library's functions for parts of strings are in `_StringProcessing`. A statically linked program would
-// have to include that library.
+// The standard library's functions that search a string for a part are in the library `_StringProcessing`. A statically
+// linked program that calls them would have to include that library.
 
 extension Collection where Element == UInt8 {
-  /// Returns the index at which other bytes first occur in this collection; nil if they don't occur.
+  /// Returns the index at which `part` first occurs in this collection, or nil if it doesn't occur.
   @inlinable package func start(ofPart part: some Collection<UInt8>) -> Index? {
     guard let first = part.first else { return startIndex }
     var rest = self[...]
@@ -50,7 +53,7 @@ extension Collection where Element == UInt8 {
 }
 
 extension String {
-  /// Returns whether the string contains a text, comparing whole characters.
+  /// Returns whether the string contains `part`, comparing whole characters instead of bytes.
   package func contains(part: String) -> Bool {
     guard utf8.contains(part: part.utf8) || !part.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
     return part.isEmpty || indices.contains { self[$0...].hasPrefix(part) }
@@ -60,12 +63,14 @@ extension String {
 // MARK: Closest match
 
 extension String {
-  /// Returns the name that is closest to this string, or nil if the string can't be a misspelling of any name.
+  /// Returns the name with the smallest edit distance from this string, or nil if no name is close enough.
   ///
-  /// Among equally close names, the alphabetically first name is returned.
+  /// Case is ignored, and a name that is equal to this string is skipped. A name is close enough if the distance is at
+  /// most a third of this string's length, or is 1. Among equally close names, the function returns the alphabetically
+  /// first name.
   ///
-  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of the two
-  ///   strings.
+  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of this
+  ///   string and the name.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
@@ -84,17 +89,18 @@ extension String {
 }
 
 extension Sequence<UInt8> {
-  /// The letters and digits that a lowercase text contains, as a set of bits, which differs for most texts.
+  /// The letters and digits in a lowercase text as a set of bits, in which most different texts differ.
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
-/// Returns the number of edits that turn one text into another text.
+/// Returns the smallest number of edits that turn the text `a` into the text `b`.
 ///
-/// An edit inserts, removes or replaces a byte, or swaps two neighboring bytes.
+/// An edit inserts, removes or replaces a byte, or swaps two neighboring bytes. No other edit changes swapped bytes or
+/// inserts a byte between them.
 ///
-/// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
+/// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of `a` and `b`.
 package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
-  // The table of distances is computed row by row. For swaps, the row before the last is also kept.
+  // The table of distances is computed row by row from the row before it, `last`. A swap also needs the row `before`.
   var before: [Int] = []
   var last = Array(0...b.count)
   for i in a.indices {
@@ -112,10 +118,10 @@ package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
 // MARK: Text for a terminal and a log
 
 extension String {
-  /// The text with escapes such as `\u{1b}` for control characters, line breaks, and marks that change the direction of
-  /// writing.
+  /// The text with escapes such as `\u{1b}` for control characters, line breaks and most format characters.
   ///
-  /// With these escapes, an ID or an error message can't move the cursor, set a title or forge a line of the log.
+  /// Format characters include marks that change the direction of writing. With these escapes, an ID or an error
+  /// message can't move the cursor, set the terminal's title or forge a line of the log.
   package var escaped: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
@@ -135,7 +141,8 @@ extension Unicode.Scalar {
   fileprivate var needsEscape: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true
-    // Format characters need an escape, except those that join emoji and letters.
+    // Format characters need an escape, except U+200C and U+200D, which control the joining of letters and emoji, and
+    // the tags in flags.
     case .format: return value != 0x200C && value != 0x200D && !(0xE0020...0xE007F).contains(value)
     default: return false
     }

@@ -17,14 +17,14 @@ enum Command: Equatable {
 
 /// The form of a value in an argument.
 enum ValueForm: Equatable {
-  /// Text if the current value of the key is a string, and JSON otherwise.
+  /// The value is text if the current value of the key is a string, and JSON otherwise.
   case kept
   case json
   case text
 }
 
 extension Command {
-  /// Runs the command, and returns the exit code.
+  /// Runs the command on the file at the path, and returns the exit code.
   func run(on path: FilePath) async throws -> ExitCode {
     if !mayBeNew, !exists(path) {
       Console.complain("\(path): no such file")
@@ -80,8 +80,8 @@ extension Command {
 
   /// Sets a value, which is read from the standard input if the argument is `-`.
   ///
-  /// If the current value of the key is a string, the new value is also a string, with or without JSON's quotes. `null`
-  /// removes the value.
+  /// If `form` is `.kept` and the current value of the key is a string, the new value is also a string, with or without
+  /// JSON's quotes. Unless `form` is `.text`, `null` removes the value.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let isInput = value == "-"
     let value = isInput ? try Console.readText() : value
@@ -154,7 +154,7 @@ extension Command {
 
   /// Writes each change to all keys, or to one key, until the tool is interrupted.
   ///
-  /// The command ends with an error if the file can't be watched, because no output would suggest that nothing changes.
+  /// The command ends with an error if the file can't be watched, because silence would suggest that nothing changes.
   private func watch(_ store: FilePreferenceStore, _ key: String?) async throws -> ExitCode {
     let errors = store.errors
     let records = store.records()

@@ -36,7 +36,9 @@ struct Editing {
     }
   }
 
-  /// Writes the edited values to the store and removes the edited file; returns nil, or an exit code after a failure.
+  /// Writes the edited values to the store, and removes the edited file.
+  ///
+  /// - Returns: Nil after a success, or the exit code of a failure.
   private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
     guard let edited = String(validating: try file.contents(), as: UTF8.self) else {
       throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
@@ -55,7 +57,7 @@ struct Editing {
     return nil
   }
 
-  /// Writes the edited values and returns true, or returns false if another program has changed one of the values.
+  /// Writes the edited values and returns true, or returns false if another program has changed one of these values.
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
@@ -91,7 +93,7 @@ struct Editing {
 
   /// Runs the editor in a shell, and returns whether the editor succeeded.
   ///
-  /// A shell is necessary because the editor's name may have arguments and quotes.
+  /// A shell is necessary because `$VISUAL` and `$EDITOR` may contain arguments and quotes.
   private func runEditor(on file: FilePath) -> Bool {
     let quoted = file.description.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     return runShell("file='\(quoted)'; eval \"${VISUAL:-${EDITOR:-vi}}\" '\"$file\"'") == 0

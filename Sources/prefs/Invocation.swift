@@ -8,7 +8,7 @@ enum Invocation: Equatable {
   /// Parses the arguments, which don't include the name of the tool.
   init(_ arguments: [FilePath]) throws(UsageError) {
     if arguments.isEmpty { throw UsageError(message: "missing file") }
-    // Among three or more arguments, "-h" may be a key or a value.
+    // Among three or more arguments, "--help" or "-h" may be a key or a value.
     if arguments.count < 3, arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
       self = .help
       return
@@ -70,9 +70,9 @@ extension Command {
     }
   }
 
-  /// Removes the last argument and returns its form if it is `--string` or `--json`; otherwise, returns `.kept`.
+  /// Removes `--string` or `--json` from the end of the arguments and returns this form, or else returns `.kept`.
   ///
-  /// An earlier argument with this text is a key or a value.
+  /// An earlier `--string` or `--json` is a key or a value.
   private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
     let form: ValueForm
     switch arguments.last {
@@ -84,7 +84,9 @@ extension Command {
     return form
   }
 
-  /// Returns a key or a value as text, which has to be valid UTF-8, unlike a file name.
+  /// Returns a key or a value as text.
+  ///
+  /// - Throws: An error if the argument isn't valid UTF-8. Only a file name can contain other bytes.
   private static func text(_ argument: FilePath) throws(UsageError) -> String {
     guard let text = String(validating: argument.bytes, as: UTF8.self) else {
       throw UsageError(message: "\(argument.description.debugDescription) is not UTF-8, as keys and values are")

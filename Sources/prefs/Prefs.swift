@@ -10,7 +10,7 @@ struct Prefs {
     exit(await run(arguments).rawValue)
   }
 
-  /// The arguments as bytes, because a file's name may not be valid UTF-8.
+  /// The arguments after the tool's name, as bytes because a file's name need not be valid UTF-8.
   private static var arguments: [FilePath] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { FilePath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
@@ -103,7 +103,7 @@ enum Console {
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
   }
 
-  /// Returns the key, but quoted and escaped if it is empty or has quotes or control characters.
+  /// Returns the key, but quoted and escaped if it is empty or contains quotation marks or ASCII control characters.
   static func shown(_ key: String) -> String {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }
@@ -122,7 +122,7 @@ enum Console {
 /// A failure to write the output.
 struct OutputError: Error { let cause: SystemError }
 
-/// Runs system calls, and turns their errors into errors that name the file.
+/// Runs `body`, and turns an error of a system call into a `PreferenceError` with the path and the message `failure`.
 func onFile<Result>(
   _ path: FilePath, _ failure: String, _ body: () throws(SystemError) -> Result
 ) throws -> Result {

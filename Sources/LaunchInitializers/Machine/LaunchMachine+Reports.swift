@@ -26,7 +26,7 @@ extension LaunchMachine {
     let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each node that isn't in the report, the reported step that ended last among the node's dependencies.
+    // For each node that isn't in the report, the reported step that ended last among those that the node waited for.
     var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
@@ -41,21 +41,24 @@ extension LaunchMachine {
     return LaunchReport(entries: entries)
   }
 
-  /// Returns the step that ended last, or the first in the plan of several that ended last; nil if `steps` is empty.
+  /// Returns the step that ended last, or nil if `steps` is empty.
+  ///
+  /// If several steps ended last, returns the step that comes first in the plan.
   private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
     steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
   }
 
   /// Returns the reported steps that a node waited for.
   ///
-  /// A dependency that isn't reported is replaced with the step that `last` has for the dependency.
+  /// If the node waited for another node that isn't reported, the result has the step that `last` has for that other
+  /// node.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps that had to end before the step's group could begin, and for a deferred step, also the steps that had
-    // to end before any deferred step could begin.
+    // The steps that had to end before the step's group could begin. For a deferred step, also the steps that had to
+    // end before any deferred step could begin.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }

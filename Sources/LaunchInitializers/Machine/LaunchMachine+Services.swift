@@ -49,7 +49,7 @@ extension LaunchMachine {
     runService(of: step)
   }
 
-  /// An unexpected end of a service's run, which the sequence didn't request.
+  /// The end of a service's run that the sequence didn't request.
   private struct Exit {
     var reason: String
     /// Whether the service threw, or wasn't ready in time.
@@ -162,6 +162,8 @@ extension LaunchMachine {
   // MARK: Shutting down
 
   /// Prevents further steps from beginning, and cancels the attempts under way.
+  ///
+  /// A step that pauses before a retry, or whose service isn't ready yet, ends as failed.
   mutating func stopPasses() {
     for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
       passes[purpose].stop()
@@ -215,8 +217,8 @@ extension LaunchMachine {
 
   /// Returns whether a step's shutdown has to wait for its service to end, or for its abandoned attempt to be undone.
   ///
-  /// A step that is held up doesn't count toward the maximum number of concurrent steps, so that every service is asked
-  /// to end as soon as the steps that depend on it are shut down.
+  /// A step that is held up doesn't count toward the maximum number of concurrent steps. Therefore every service is
+  /// asked to end as soon as the steps that depend on the service's step are shut down.
   func isHeldUp(_ step: Int) -> Bool { services[step] != nil || isUndoing(step) }
 
   private func isUndoing(_ step: Int) -> Bool {
@@ -251,7 +253,9 @@ extension LaunchMachine {
     cancel(runJob(service.run, of: job.step))
   }
 
-  /// Continues the shutdown of a step, if its service, its `stop()` call and the undoing of its attempt have ended.
+  /// Continues the shutdown of a step, if the step's service, `stop()` call and late undoing have all ended.
+  ///
+  /// The late undoing is the job that undoes an abandoned attempt.
   mutating func continueShutDown(of step: Int) {
     guard passes.shutDown.isUnderWay, passes.shutDown.steps[step].phase == .stopping, !isHeldUp(step),
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil

@@ -41,6 +41,8 @@ extension LaunchMachine {
   }
 
   /// Returns the reason to skip a node that could run now, or nil if there is no reason.
+  ///
+  /// If the reason is another step, the method records that step as the node's `culprit`.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
     guard let required = plan.requirements[node].first(where: { passes.launch.steps[$0].outcome != .completed })
@@ -133,7 +135,7 @@ extension LaunchMachine {
 
   /// Records the end of a step without counting its attempt, if the attempt was canceled before it began.
   ///
-  /// - Returns: Whether the attempt was canceled before it began.
+  /// - Returns: Whether the end was recorded. The result is false if the attempt had begun, or exceeded its timeout.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
     passes[job.purpose].running -= 1
@@ -152,8 +154,9 @@ extension LaunchMachine {
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
   }
 
-  /// Begins the pause before the next attempt of a step, or returns false if the policy or the error allows no further
-  /// attempt.
+  /// Begins the pause before the next attempt of a step and returns true, or returns false if no attempt may follow.
+  ///
+  /// No attempt may follow if the failure policy or the error rules it out, or if the shutdown has begun.
   mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
     let state = passes[purpose].steps[step]
     guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
@@ -182,7 +185,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Records an error of a job, or returns false if the error only says that the job was canceled.
+  /// Records an error of a job and returns true, or returns false if the error only says that the job was canceled.
   mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing

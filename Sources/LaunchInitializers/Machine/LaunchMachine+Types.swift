@@ -43,7 +43,7 @@ extension LaunchMachine {
   }
 
   enum Timer: Hashable, Sendable {
-    /// The end of the time that a job may take; never set for a run of a service, which may take any time.
+    /// The end of the time that a job may take; never set for a run of a service, because a service may run forever.
     case timeout(Job)
     /// The end of the time in which a service has to become ready.
     case readiness(Job)
@@ -53,7 +53,8 @@ extension LaunchMachine {
     case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
-    /// The end of the time that a shutdown may take, and the end of the drain, which is the pause before a shutdown.
+    /// The end of the time that the shutdown may take, and the end of the drain, which is the pause between a signal
+    /// and the shutdown.
     case limit(Duration), drain
     /// A check whether a step has begun or ended in the last ten seconds.
     case watch
@@ -67,7 +68,7 @@ extension LaunchMachine {
     }
   }
 
-  /// A call to a method of `LaunchSequence`, whose caller waits for an ``Answer``.
+  /// A call to a method of `LaunchSequence`, to which the machine gives an ``Answer``.
   enum Call: Sendable {
     case launch
     /// Launches the sequence, and waits until the sequence has been shut down.
@@ -89,7 +90,9 @@ extension LaunchMachine {
     /// The step doesn't implement `stop()`, so its service has to be canceled.
     case cannotStop(Job)
     case fired(Timer)
-    /// A signal arrived; `arrival` counts the signals of the process, because several calls may report one arrival.
+    /// A signal arrived.
+    ///
+    /// Several `run` calls may report one signal. They report the same `arrival`, which counts the process's signals.
     case signal(Int32, arrival: Int)
     case background
   }
@@ -132,12 +135,12 @@ struct StepState: Sendable {
     case pausing
     /// The step's service isn't ready yet.
     case readying
-    /// The step's shutdown waits until its service has ended and its abandoned attempt is undone.
+    /// The shutdown of the step waits until the step's service has ended and the step's abandoned attempt is undone.
     case stopping
   }
 
   var phase = Phase.waiting
-  /// The number of the latest attempt; 0 before the first.
+  /// The number of the latest attempt; 0 before the first attempt.
   var attempt = 0
   /// Whether the step's code has completed, so that the step has to be shut down.
   var isUp = false
@@ -158,7 +161,7 @@ struct StepState: Sendable {
   var message: String?
   /// The errors of the step, its service and its rollback, in order.
   var errors = ErrorList()
-  /// The index of the step whose failure or skip caused this node to be skipped; nil if no step did.
+  /// The index of the step whose failure or skip caused this node to be skipped; nil if no step caused it.
   var culprit: Int?
 }
 
@@ -247,6 +250,8 @@ struct Pass: Sendable {
   }
 
   /// Records that a node has ended, and returns the nodes that waited only for that node.
+  ///
+  /// If the pass is stopped, returns no nodes.
   mutating func settled(_ node: Int, in plan: LaunchPlan) -> [Int] {
     if plan.nodes[node].isDeferred { deferredLeft -= 1 } else { left -= 1 }
     if isStopped { return [] }

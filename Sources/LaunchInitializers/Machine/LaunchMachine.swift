@@ -1,8 +1,8 @@
 /// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shutdown.
 ///
-/// The machine only makes decisions. ``LaunchSequence`` calls ``handle(_:at:)`` with an input under its lock, and
-/// carries out the actions that the method returns. An input about a job that has ended changes nothing, so late timers
-/// and tasks do no harm.
+/// The machine only makes decisions. ``LaunchSequence`` passes each input to ``handle(_:at:)`` while it holds its lock,
+/// and carries out the actions that the method returns. An input about a job that has ended changes nothing, so late
+/// timers and tasks do no harm.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
     case new, launching, launched
@@ -14,7 +14,9 @@ struct LaunchMachine: Sendable {
   let plan: LaunchPlan
   let maxConcurrentSteps: Int
   let grace: Duration
-  /// Whether a stream of events was ever requested; if none was, the machine creates only the events for the log.
+  /// Whether a stream of events was ever requested.
+  ///
+  /// If this is false, the machine creates only the events for the log.
   var isObserved = false
 
   var phase = Phase.new
@@ -34,14 +36,17 @@ struct LaunchMachine: Sendable {
   ///
   /// The error is also nil if a call or a signal shut the sequence down after the launch.
   var failure: LaunchError?
-  /// The problems of each step's shutdown, by step.
+  /// For each step, the problems of its shutdown.
   var shutDownProblems: [Int: ShutDownProblems] = [:]
-  /// The time limit of the shutdown; nil until the limit is reached.
+  /// The time limit that the shutdown has reached; nil if it hasn't reached any.
   var reachedLimit: Duration?
 
-  /// The pause between a signal and the shutdown, and the shortest limit that a call set for the shutdown.
+  /// The pause between a signal and the shutdown, and the time limit of the shutdown.
+  ///
+  /// The time limit is the shortest limit of all `run` and `shutDown` calls so far. Without these calls, it is nil
+  /// until the shutdown begins, and then 30 seconds.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
-  /// Whether a signal arrived, and the number of the latest arrival.
+  /// Whether a signal arrived, and the `arrival` of the latest signal (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a return to the foreground still has to begin a pass.
   private var (isInBackground, isPassDue) = (false, false)
@@ -53,7 +58,9 @@ struct LaunchMachine: Sendable {
   /// The value that `progress` had when the watch timer was set; nil if the timer isn't set.
   private var watchedProgress: Int?
 
-  /// The latest time of all inputs; an input's own time may be earlier, because clocks are read outside the lock.
+  /// The latest time of all inputs.
+  ///
+  /// The time of the current input may be earlier, because the sequence reads its clock before it takes its lock.
   private(set) var now = Duration.zero
   var actions: [Action] = []
   /// The jobs to cancel after all other actions, because their cancellation handlers may take a long time.
@@ -95,9 +102,10 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the work on a job begins, and returns nil; if the job is no longer wanted, returns the job's result.
+  /// Records that the work on a job begins and returns nil, or returns the job's result if the job needn't run anymore.
   mutating func began(_ job: Job) -> Result? {
-    // A job that undoes an abandoned attempt is wanted even after the sequence is over, when nothing waits for the job.
+    // After the shutdown's time limit or its end, nothing waits for a job that undoes an abandoned attempt. The job
+    // isn't in `jobs`, but still has to run.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -153,7 +161,7 @@ struct LaunchMachine: Sendable {
 
   /// Handles the cancellation of the task that made a call.
   ///
-  /// The sequence is shut down if the call is `run`, or if no other call waits for the launch.
+  /// The sequence is shut down if the call is `run`, or if the call is the only one that waits for the launch.
   private mutating func cancelCall(_ id: Int) {
     guard let call = calls[id] else { return }
     switch call {
@@ -174,7 +182,7 @@ struct LaunchMachine: Sendable {
     enqueue(first, purpose)
   }
 
-  /// Begins the steps that may begin, and ends the passes and phases that are complete.
+  /// Begins the steps that may begin, and ends each pass or phase whose steps have all ended.
   ///
   /// `handle(_:at:)` calls this method after each input.
   private mutating func proceed() {
@@ -210,7 +218,7 @@ struct LaunchMachine: Sendable {
 
   /// Returns whether the maximum number of concurrent steps permits another step.
   ///
-  /// The launch, including its deferred steps, and the pass at the foreground share one maximum.
+  /// The launch, including its deferred steps, shares one maximum with the pass at a return to the foreground.
   private func hasRoom(for purpose: Purpose) -> Bool {
     let running =
       purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
@@ -337,7 +345,7 @@ struct LaunchMachine: Sendable {
     stopPasses()
   }
 
-  /// Shortens the time limit of the shutdown, and ignores a limit that is longer than the current limit.
+  /// Shortens the time limit of the shutdown, or does nothing if the new limit isn't shorter than the current limit.
   ///
   /// If the shutdown has already begun, the new limit counts from now.
   private mutating func limitShutDown(to new: Duration) {

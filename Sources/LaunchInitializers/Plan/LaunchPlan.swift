@@ -20,7 +20,7 @@ struct LaunchPlan: Sendable {
     /// The reason not to run the step in the current release stage; nil if the step may run.
     let exclusion: String?
 
-    /// Creates the node of a step, or a node that only orders other nodes if `listed` is a group or nil.
+    /// Creates the node of a step or, if `listed` is a group or nil, a point.
     init(
       _ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage,
       isDeferral: Bool = false
@@ -34,7 +34,7 @@ struct LaunchPlan: Sendable {
 
     /// The time limit for undoing an abandoned attempt.
     ///
-    /// The step's timeout isn't used, because the attempt has already exceeded that timeout.
+    /// The step's timeout isn't used, because the attempt has usually exceeded that timeout.
     var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
     /// The time limit of the step's shutdown.

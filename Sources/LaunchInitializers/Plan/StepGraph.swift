@@ -7,7 +7,9 @@ struct StepGraph: Sendable {
   private var starts: [Int]
   private var targets: [Int]
 
-  /// Creates the graph from edges; the list of a node has the targets of the edges from that node, in order.
+  /// Creates a graph with nodes from 0 to `count - 1`.
+  ///
+  /// The list of a node has the target of each edge that starts at the node, in the order of `edges`.
   init(_ edges: [Edge], count: Int) {
     starts = Array(repeating: 0, count: count + 1)
     targets = Array(repeating: 0, count: edges.count)
@@ -22,7 +24,7 @@ struct StepGraph: Sendable {
 
   subscript(node: Int) -> ArraySlice<Int> { targets[starts[node]..<starts[node + 1]] }
 
-  /// The length of each list.
+  /// For each node, the length of its list.
   var counts: [Int] { (0..<starts.count - 1).map { starts[$0 + 1] - starts[$0] } }
 
   /// Returns a graph with all edges reversed.

@@ -16,10 +16,11 @@ struct StepListing {
     private let listed: [LaunchStep]
     private var index = 0
     let group: Group?
-    /// The ranges of the nodes of the entries that have been added.
+    /// For each entry that has been added, the range of its nodes.
     var spans: [Span] = []
-    /// The last node of the latest entry without a declared order: of the entries that aren't deferred, and of the
-    /// deferred entries.
+    /// The last node of the latest entry that isn't deferred, and of the latest deferred entry.
+    ///
+    /// Both leave out the entries that declare an order.
     var (former, formerDeferred): (Int?, Int?)
 
     init(_ listed: [LaunchStep], of group: Group?) { (self.listed, self.group) = (listed, group) }

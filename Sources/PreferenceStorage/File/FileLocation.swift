@@ -4,9 +4,9 @@ internal import Support
 struct FileLocation: Sendable {
   /// The path of the file, which is absolute and free of symbolic links after it has been resolved.
   private(set) var path: FilePath
-  /// Whether the path is resolved, which is possible only if the folder exists.
+  /// Whether the path is resolved, for which its folder has to exist.
   private var isResolved = false
-  /// The target of a symbolic link to a folder, if that folder was missing when the links were followed.
+  /// The first folder that was missing in the target of a symbolic link to a folder; nil if there was none.
   private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }
@@ -18,10 +18,11 @@ struct FileLocation: Sendable {
 
   /// Resolves the path before the file is opened, checks its folders, and creates missing folders if `making` is true.
   ///
-  /// Only the first call follows symbolic links, even if the folder doesn't exist yet. This way, all stores on a path
-  /// share one file. If a link leads to a missing file, the file will be created at the target of the link.
+  /// Symbolic links are followed even if the folder doesn't exist yet, so that all stores on a path share one file. If
+  /// a link leads to a missing file, the file will be created at the target of the link. A resolved path stays the
+  /// same while its folder exists.
   ///
-  /// - Returns: False if the folder doesn't exist and `making` is false.
+  /// - Returns: False if the folder doesn't exist and `making` is false; otherwise, true.
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
     do {
       return try resolve(making: making, in: system)
@@ -60,7 +61,7 @@ struct FileLocation: Sendable {
     throw SystemError.cycle
   }
 
-  /// Resolves the symbolic links in a path, up to its last existing folder.
+  /// Resolves the symbolic links in `path`, if it is absolute, up to the first missing folder or file.
   private mutating func followLinks(in system: FileSystem) throws(SystemError) {
     guard path.isAbsolute else { return }
     var (found, rest): (FilePath, [FilePath]) = ("/", path.names)
@@ -71,7 +72,8 @@ struct FileLocation: Sendable {
       if name == "." || name == ".." { continue }
       let next = found.appending(name)
       guard let status = try system.find(next) else {
-        // The rest of the path can't exist either. `resolve` doesn't create the missing target of a link to a folder.
+        // What follows `next` in the path can't exist, so it contains no links. If `next` is missing in the target of a
+        // link to a folder, `resolve` throws an error instead of creating the folder.
         if rest.count >= countAfterLink { missingTarget = next }
         path = rest.reduce(next) { $0.appending($1) }
         return
@@ -97,7 +99,7 @@ extension FileLocation {
   /// Creates a folder and its missing ancestors, and synchronizes the parent of each new folder.
   private static func makeFolder(_ path: FilePath, in system: FileSystem) throws(SystemError) {
     for folder in path.ancestors + [path] {
-      // For an existing folder, `makeFolder` can fail for lack of permission, so each folder is looked up first.
+      // Each folder is looked up first, because `mkdir` on an existing folder can also fail for lack of permission.
       if try system.find(folder) != nil { continue }
       do throws(SystemError) { try system.makeFolder(folder) } catch {
         if error.isTaken { continue }
@@ -109,10 +111,12 @@ extension FileLocation {
 
   /// Throws `.insecureFolder` if another user could replace the file.
   ///
-  /// No other user may be able to write to the folder or to its ancestors, as `sshd` demands for its keys. A user who
-  /// can rename a folder on the path decides where the path leads. An ancestor with the sticky bit, like `/tmp`, is
-  /// safe. A folder is also safe if only its owner's private group can write to it. By convention, the ID of a private
-  /// group equals the user ID.
+  /// The folder and its ancestors must belong to this user or to the superuser, and other users must not be able to
+  /// write to them. `sshd` demands the same for its keys. The reason is that a user who can rename a folder on the path
+  /// decides where the path leads. A program that the superuser runs accepts any owner.
+  ///
+  /// An ancestor with the sticky bit, like `/tmp`, is safe even if all users can write to it. Write access of a group
+  /// is safe if the group's ID equals the owner's user ID. By convention, only the owner is a member of this group.
   private static func check(_ folder: FilePath, in system: FileSystem) throws {
     guard system.hasOtherUsers else { return }
     for path in (folder.ancestors + [folder]).reversed() {
@@ -154,7 +158,7 @@ extension FileLocation {
 
   /// Returns the number at the end of a companion file's name, such as 3 for `settings.preferences.damaged-3`.
   ///
-  /// The store removes only copies whose names have a number.
+  /// The store removes an old copy of a damaged file only if this method returns a number for the name of the copy.
   ///
   /// - Returns: Nil for any other name, and for a number of more than 18 digits.
   func companionNumber(of name: FilePath, _ suffix: String) -> Int? {

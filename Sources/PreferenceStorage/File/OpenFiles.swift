@@ -2,8 +2,9 @@ import Support
 
 /// The open preferences files of this process, so that all stores on one path share one file.
 ///
-/// A file is identified by its resolved path, byte for byte, and not by its inode, which changes with every compaction.
-/// Two hard links to one file count as two files. Their stores wait for each other's file lock, as two processes do.
+/// A file is identified by the bytes of its resolved path. The inode wouldn't do, because it changes when a compaction
+/// replaces the file. Two hard links to one file count as two files. The stores on these links wait for each other's
+/// file lock, as two processes do.
 final class OpenFiles: Sendable {
   private struct Reference: Sendable { weak var file: PreferencesFile? }
 
@@ -29,7 +30,8 @@ final class OpenFiles: Sendable {
       if successor == nil { files[path] = nil }
       return successor
     }
-    // `successor` may be the last reference to the reopened file, whose deinitializer takes the lock of `files`.
+    // `successor` may be the last reference to the reopened file, and is therefore released after the lock of `files`.
+    // The deinitializer of the file takes this lock.
     withExtendedLifetime(successor) {}
   }
 }

@@ -1,15 +1,16 @@
 import Support
 
-/// The rewriting of a file in place, because no other file can replace it or the disk has no space for a second file.
+/// The rewriting of a file in place, if no other file can replace it or the disk has no space for a second file.
 extension PreferencesFile {
-  /// Rewrites the locked file in place, if no other file can replace it, with a line for each key of the table.
+  /// Rewrites the locked file in place, with a line for each key of the table.
   ///
-  /// First, a record with all values is appended. This record determines the values until the file is truncated after
-  /// the new lines. Each step is synchronized before the next step, so that no values are lost if the process ends or
-  /// the power fails.
+  /// A file is rewritten in place only if no other file can replace it. First, a record with all values is appended.
+  /// This record determines the values until the file is truncated after the new lines. Each step is synchronized
+  /// before the next step, so that no values are lost if the process ends or the power fails.
   ///
-  /// The new lines begin with `Line.markOfRewriting`, which tells other processes that a store has rewritten the file.
-  /// The last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same length.
+  /// The line after the header is `Line.markOfRewriting`, which tells other processes that a store has rewritten the
+  /// file. The last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same
+  /// length.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
@@ -41,7 +42,8 @@ extension PreferencesFile {
   /// A record with all values overwrites lines with obsolete values, and the file is truncated after the record. If no
   /// value is left, the file is truncated after its first line.
   ///
-  /// - Returns: True if the changes were made; false if no obsolete lines have room for the record.
+  /// - Returns: True if the changes were made; false if no obsolete lines have room for the record, or if the file is
+  ///   damaged or doesn't begin with `Line.header`.
   func shrinkInPlace(to table: ValueTable, by changes: [PreferenceChange]) throws(SystemError) -> Bool {
     guard let descriptor, damage.isEmpty else { return false }
     let old = try contents(of: descriptor)
@@ -90,7 +92,9 @@ extension PreferencesFile {
     count > 0 ? Array(repeating: UInt8(ascii: " "), count: count - 1) + [UInt8(ascii: "\n")] : []
   }
 
-  /// Returns the changes that produce the values of the table, regardless of which lines of the file precede them.
+  /// Returns changes that set every value of the table, and remove every other key that occurs in the file.
+  ///
+  /// A record with these changes produces the values of the table, whatever lines precede the record.
   private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
     let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
     return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }

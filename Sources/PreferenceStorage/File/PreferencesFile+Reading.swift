@@ -16,7 +16,8 @@ extension PreferencesFile {
   /// Reads the file that is at the path now.
   ///
   /// The first read takes no lock, so that no process has to wait. A line that another process is still writing then
-  /// looks damaged. If the file seems damaged, it is read again under its lock, if the lock is free within the limit.
+  /// looks damaged. If the file seems damaged, the method waits for the file's lock, and reads the file again. If the
+  /// lock isn't free within the limit, the result of the first read remains.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
       let start = ContinuousClock.now
@@ -42,8 +43,8 @@ extension PreferencesFile {
 
   /// Reads the lines that follow the known part of the file (`KnownPart`), up to a file size.
   ///
-  /// - Returns: True if the end of the known part is unchanged, and all lines after this part are complete and have
-  ///   valid checksums; otherwise, false.
+  /// - Returns: True if the lines were read. False if the end of the known part has changed, if no line follows, or if
+  ///   a line lacks a valid checksum or its newline.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let start = known.endStart.length
@@ -56,8 +57,8 @@ extension PreferencesFile {
 
   /// Compares the end of the locked file with the `KnownPart` in memory, and reads the whole file if they differ.
   ///
-  /// A short file is compared completely. A program that ignores the lock may have edited the file without changing its
-  /// length.
+  /// The whole of a short file is compared (`KnownPart.isShort`). The length alone proves nothing, because a program
+  /// that ignores the lock may have edited the file without changing the length.
   func confirm() throws(PreferenceError) {
     guard let descriptor, let known, known.length > 0 else {
       try look(isLocked: true)
@@ -73,16 +74,17 @@ extension PreferencesFile {
     try look(isLocked: true)
   }
 
-  /// Returns whether the locked file is known to have the values in memory, so that an equal value needs no new line.
+  /// Compares the locked file with memory if the file is short, and returns whether it was compared.
   ///
-  /// The result is false for a long file, because a new line takes less time than a comparison of the file.
+  /// Afterward, a short file has the same values as memory, and a value equal to the one in memory needs no new line. A
+  /// long file isn't compared, because a new line takes less time than the comparison.
   func isConfirmed() throws(PreferenceError) -> Bool {
     guard known?.isShort != false else { return false }
     try confirm()
     return true
   }
 
-  /// Parses the lines that follow the known part of the file; returns nil if a line is damaged or was edited by hand.
+  /// Parses the lines that follow the known part of the file; returns nil if a line is damaged or has a wrong checksum.
   private func parse(_ bytes: ArraySlice<UInt8>, after known: KnownPart) -> LineParser? {
     var parser = LineParser(after: known)
     bytes.withUnsafeBufferPointer { _ = parser.parseLines($0) }
@@ -97,9 +99,10 @@ extension PreferencesFile {
 
   /// Reads the whole file, and updates memory to match it.
   ///
-  /// If the known part of the file has the same checksum as before, it isn't parsed again.
+  /// If the known part of the file has the same checksum as before, only the lines that follow it are parsed.
   ///
-  /// - Returns: False if the file seems damaged, and has to be read again under the lock.
+  /// - Returns: False if the file seems damaged and `isLocked` is false. The caller must then read the file again under
+  ///   its lock.
   @discardableResult
   func look(isLocked: Bool) throws(PreferenceError) -> Bool {
     guard let descriptor else { return true }
@@ -108,9 +111,11 @@ extension PreferencesFile {
     return try readAll(bytes, isLocked: isLocked)
   }
 
-  /// Applies to memory the lines of a whole file that follow its known part, and returns their changes.
+  /// Applies to memory the lines that follow the known part of the file.
   ///
-  /// - Returns: Nil if the known part has changed, or if a line after it is damaged or was edited.
+  /// - Parameter bytes: All bytes of the file.
+  /// - Returns: The changes in these lines; nil if the known part has changed, or if a line after it is damaged or has
+  ///   a wrong checksum.
   func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
     guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
       let parser = parse(bytes[known.length...], after: known)
@@ -148,7 +153,7 @@ extension PreferencesFile {
     return isSound || isLocked
   }
 
-  /// Replaces the table in memory, and returns the old one.
+  /// Replaces the table in memory, removes the error that reads throw, and returns the old table.
   private func replaceMemory(with table: ValueTable) -> ValueTable {
     memory.withLock { memory in
       defer { (memory.table, memory.failure) = (table, nil) }
@@ -158,8 +163,8 @@ extension PreferencesFile {
 
   /// Returns the changes that turn the old values into the new ones.
   ///
-  /// If a reader wants each change, and the file begins with the old values, the result has every line's changes, even
-  /// if a later line changes the same key.
+  /// If `records()` has a reader, and the file is a compacted copy of the old values with lines after it, the result
+  /// has the changes of all these lines. A key that several lines change then occurs several times.
   private func changes(to new: ValueTable, since old: ValueTable, in file: [UInt8]) -> [PreferenceChange] {
     guard wasCarriedOver, ownHub.hasRecordReaders else { return new.changes(since: old) }
     let carriedOver = PreferencesFile.compacted(old)
@@ -173,6 +178,7 @@ extension PreferencesFile {
     if lost.isEmpty { return }
     written.subtract(lost)
     // A file that a compaction has put at the path begins with the values of the old file, unlike a restored copy.
+    // Lines after this beginning are ordinary writes.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
     // A store that rewrites the file in place, under the lock, keeps all values.
     if file.starts(with: Line.header + Line.markOfRewriting) { return }
@@ -185,7 +191,7 @@ extension PreferencesFile {
           + (lost.count > 5 ? " and others" : "") + ". Set them again if they were to stay", path: name))
   }
 
-  /// Removes all values from memory, because the store has no file now.
+  /// Removes all values from memory, because no file is open now.
   func removeAllFromMemory() {
     let old = replaceMemory(with: ValueTable())
     if old.isEmpty { return }
@@ -198,7 +204,7 @@ extension PreferencesFile {
     guard let old = descriptor else { return }
     wasCarriedOver = false
     do {
-      // The process that appends `Line.mark` holds the lock until the new file is permanently at the path.
+      // The process that appends `Line.mark` holds the lock until the new file has the path, or the mark is revoked.
       var patience = Patience(limit: .milliseconds(100))
       while try !system.tryLock(old.number), patience.wait() {}
       defer { system.unlock(old.number) }

@@ -6,8 +6,8 @@ extension PreferencesFile {
   /// Writes the first line of an empty file.
   ///
   /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power
-  /// failure. No value depends on the line yet. If the synchronization fails, the error is only reported, and the next
-  /// synchronization makes up for it.
+  /// failure. A failed synchronization is only reported, because no value depends on the line yet. The next
+  /// synchronization of the file makes up for it.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try asking(PreferenceError.writing) { () throws(SystemError) in try append(Line.header) }
@@ -24,7 +24,7 @@ extension PreferencesFile {
 
   /// Replaces the damaged file with an intact file, if possible, and reports a failure.
   ///
-  /// After a failure, the next attempt is made when the file is twice as long.
+  /// After a failure, writes don't try again until the file is more than twice as long.
   func repair() {
     guard let length = known?.length else { return }
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { repairThreshold = 2 * length }
@@ -50,10 +50,12 @@ extension PreferencesFile {
 
   // MARK: A new file
 
-  /// Replaces the locked file with a new file that has a line for each key, and keeps a copy if bytes are dropped.
+  /// Replaces the locked file with a new file that has a line for each key.
   ///
-  /// The file is first read again. Afterward, this process holds the lock of the new file instead. The old file keeps
-  /// its values until the new file has taken its name, so the process may end at any time. A file that can't be
+  /// A damaged file is copied first, because the new file lacks the damaged lines.
+  ///
+  /// The method first reads the file again. At the end, this process holds the lock of the new file. The old file keeps
+  /// all values until the new file has the path, so no value is lost if the process ends early. A file that can't be
   /// replaced is rewritten in place.
   ///
   /// - Parameter changes: Changes to make in the new file, if the disk has no space to append them to the old file.
@@ -98,12 +100,14 @@ extension PreferencesFile {
   /// - Returns: The part of the old file that was read; nil if the old file couldn't be marked as replaced.
   private func replace(_ old: Descriptor, making changes: [PreferenceChange]) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
-    // The new file would belong to this user, and would have only one name of a file with several hard links.
+    // A file of another user, or with several hard links, is rewritten in place. A new file would belong to this user,
+    // and the other hard links would still lead to the old file.
     guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
     let folder = try lockFolder()
     defer { if let folder { system.unlock(folder.number) } }
     let newPath = location.companion("rewriting")
-    // A file at this path was left by a process that ended during a rewrite. A running process would hold the lock.
+    // A file at this path was left by a process that ended during a rewrite. No other process is rewriting the file
+    // now, because this process holds the lock.
     discard(newPath)
     try clearTrade(beside: old)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)
@@ -134,10 +138,12 @@ extension PreferencesFile {
 
   // MARK: The path
 
-  /// The path of the new file just before both files exchange names, and the path of the old file after the exchange.
+  /// The path of the new file just before the new and the old file exchange names, and of the old file afterward.
   private var tradePath: FilePath { location.companion("replaced") }
 
-  /// Locks and returns the folder, so that one process at a time renames files in it; nil if folders can't be locked.
+  /// Returns the locked folder, so that only one process at a time renames files in it; nil if it can't be locked.
+  ///
+  /// - Throws: `EWOULDBLOCK` if another process holds the folder's lock for more than a second.
   private func lockFolder() throws(SystemError) -> Descriptor? {
     guard let number = try? system.open(location.folder, for: .reading) else { return nil }
     let folder = Descriptor(number, of: system)
@@ -152,7 +158,8 @@ extension PreferencesFile {
   /// Moves the new file to the path of the old file, unless another program has put a third file there.
   ///
   /// The two files exchange names, so that the store can then check which file had the path. A third file gets the path
-  /// back. If programs put more files at the path during this check, the latest file gets the path.
+  /// back. If programs put more files at the path during this check, the latest file gets the path. If `isTrade` is
+  /// false, or the file system can't exchange names, the new file is renamed without this check.
   private func takePath(from newPath: FilePath, _ new: FileIdentity, isTrade: Bool) throws(SystemError) {
     guard try system.snapshot(atPath: location.path).identity == identity else { throw SystemError("rename", ESTALE) }
     guard isTrade else { return try system.rename(newPath, to: location.path) }
@@ -169,20 +176,21 @@ extension PreferencesFile {
         (placed, expected) = (found, placed)
       }
     } catch {
-      // The file that had the path before the exchange stays at `tradePath`, where the next rewrite finds it.
+      // The file that had the path before the last exchange stays at `tradePath`, where the next rewrite finds it.
       return
     }
     guard placed == new else { throw SystemError("rename", ESTALE) }
     discard(tradePath)
   }
 
-  /// Removes a file left over from a process that ended while it exchanged the names of two files.
+  /// Removes the file at `tradePath`, which a process left if it ended while it exchanged the names of two files.
   ///
-  /// If the file is another program's, a copy is kept.
+  /// If the file is another program's, the store first makes a copy of it.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
     let found = try system.ifPresent { () throws(SystemError) in try system.open(tradePath, for: .reading) }
     guard let found = found.map({ Descriptor($0, of: system) }) else { return }
     // An old file that was left ends with `Line.mark`. If a new file was left, the file at the path contains the mark.
+    // In any other case, the file is another program's.
     if try !found.readAll().suffix(Line.mark.count).elementsEqual(Line.mark),
       try old.readAll().firstRange(of: Line.mark) == nil
     {
@@ -206,7 +214,7 @@ extension PreferencesFile {
     return (try? append(known.lacksNewline ? [UInt8(ascii: "\n")] + line : line)) != nil
   }
 
-  /// Repeats the changes that another program made to the old file while the new file took its place.
+  /// Repeats in the new file what another program changed in the old file while the new file took the path.
   private func takeOver(
     from old: Descriptor, beyond left: KnownPart, except changes: [PreferenceChange]
   ) throws(PreferenceError) {
@@ -220,7 +228,7 @@ extension PreferencesFile {
 
   /// Appends to the new file the changes that another program has just appended to the old file, despite the lock.
   ///
-  /// - Returns: True if the old file is unchanged since it was last read, so nothing had to be repeated.
+  /// - Returns: True if the old file is unchanged since it was last read, and nothing was repeated; otherwise, false.
   /// - Throws: `.outdated` if the old file was changed otherwise than by appending.
   private func repeatAppended(
     to old: Descriptor, in new: Descriptor, _ newKnown: inout KnownPart, except changes: [PreferenceChange]
@@ -274,6 +282,6 @@ extension PreferencesFile {
     memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
-  /// Removes a file that isn't needed anymore, if possible; a file that can't be removed does no harm.
+  /// Removes a file that isn't needed anymore, and ignores errors, because a leftover file does no harm.
   private func discard(_ path: FilePath) { try? system.remove(path) }
 }

@@ -3,17 +3,20 @@ import Support
 struct WriteTerms: Sendable {
   var durability = Durability.written
   var lockWaitLimit = Turn.defaultLimit
-  /// A closure to call before a write takes the file's lock, which returns a closure to call after the write.
+  /// A closure to call before a write waits for any lock.
+  ///
+  /// It returns another closure to call after the write has released the locks.
   var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
 extension PreferencesFile {
   /// Sets the text of the key, or removes the key if `text` is nil.
   ///
-  /// With `erasing`, the write also compacts the file, which erases the former value.
+  /// If `erasing` is true and the write replaces or removes a value, the file is also rewritten, which erases that
+  /// value.
   ///
   /// - Parameter known: The entry whose value the key must still have; nil to set the text in any case.
-  /// - Returns: False if the key no longer has the known value, so that nothing was set.
+  /// - Returns: False if nothing was set, because the key no longer has the known value; otherwise, true.
   @discardableResult
   func set(
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil,
@@ -23,7 +26,7 @@ extension PreferencesFile {
       var old = entry(forKey: key)
       var confirmation: SuspendingClock.Instant?
       if old?.text == text {
-        // If the file is known to have the equal value, no new line is needed.
+        // The key already has this text in memory. If the file is known to have the text too, no new line is needed.
         let start = SuspendingClock.now
         if try isConfirmed() { confirmation = start }
         old = entry(forKey: key)
@@ -50,7 +53,7 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // If the file is known to have the equal values, they need no new line.
+        // Changes to values that memory already has need no line if the file is known to have these values too.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
         let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)
@@ -62,7 +65,8 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// After a long transaction, makes the thread pause before it takes the file's lock again.
+  /// If this thread has used the locked file for 100 microseconds or more, makes it pause before it uses the file
+  /// again.
   ///
   /// Other processes poll the lock. Without the pause, they might never find the lock free.
   private func leaveRoom(since start: SuspendingClock.Instant) {
@@ -137,7 +141,9 @@ extension PreferencesFile {
     return try body()
   }
 
-  /// Takes the file's lock and brings memory up to date; creates the file if there is none.
+  /// Takes the file's lock, unless the file can only be read, and brings memory up to date.
+  ///
+  /// If there is no file, the method creates it.
   ///
   /// - Throws: `.busy` if another process holds the lock for longer than the limit.
   private func begin(within limit: Duration) throws(PreferenceError) {
@@ -210,7 +216,7 @@ extension PreferencesFile {
   /// The file is compacted with the changes. If the disk has no space for the compacted file, the changes are made in
   /// place.
   ///
-  /// - Returns: True if the changes were made; false if the file wouldn't become shorter, or if both attempts failed.
+  /// - Returns: True if the changes were made; false if the file wouldn't become shorter, or if the attempts failed.
   private func makeShorter(by changes: [PreferenceChange]) -> Bool {
     guard let length = known?.length, table(after: changes).fileLength < length else { return false }
     do throws(PreferenceError) {
@@ -227,7 +233,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Makes changes in memory that the file already has, and records the actual changes for listeners.
+  /// Makes changes in memory that the file already has, and records each change of a value for listeners.
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
@@ -235,13 +241,15 @@ extension PreferencesFile {
     }
   }
 
-  /// Records a change in memory, so that listeners are notified when the thread releases the `Turn` lock.
+  /// Records that the value of a key in memory has changed.
+  ///
+  /// Listeners are notified when the thread gives back the `Turn` lock (`inTurn`).
   func note(_ change: PreferenceChange) {
     changedKeys.insert(change.key)
     if ownHub.hasRecordReaders { changedRecords.append(change) }
   }
 
-  /// Appends all of the bytes to the file; if this fails, tries to remove the bytes that were written.
+  /// Appends the bytes to the file, or if this fails, tries to remove the bytes that were written.
   func append(_ bytes: [UInt8]) throws(SystemError) {
     guard let descriptor, let length = known?.length else { throw SystemError("write", ESTALE) }
     do throws(SystemError) { try system.writeAll(bytes, to: descriptor.number) } catch {
@@ -251,7 +259,11 @@ extension PreferencesFile {
     bytes.withUnsafeBufferPointer { known?.append($0) }
   }
 
-  /// Prepares the file for a new line: checks that it is writable, repairs damage, and writes a missing header.
+  /// Prepares the file for a new line: repairs damage, or writes the header of an empty file.
+  ///
+  /// If an earlier synchronization has failed, the file is rewritten, because some bytes may not have reached the disk.
+  ///
+  /// - Throws: The error in `readOnly`, if there is one, or the error of a failed rewrite.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if let length = known?.length, length > repairThreshold { repair() }
@@ -261,8 +273,8 @@ extension PreferencesFile {
 
   /// Removes the bytes that a failed write has left at the end of the file.
   ///
-  /// If they can't be removed, or a program that ignores the lock has appended bytes, the next access reads the whole
-  /// file again.
+  /// If these bytes can't be removed, or a program that ignores the lock has appended other bytes, the next access
+  /// reads the whole file again.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
       let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
@@ -279,7 +291,7 @@ extension PreferencesFile {
 
 /// A synchronization to make after the file's lock has been released.
 ///
-/// Synchronizing doesn't need the lock, so other processes don't have to wait for it.
+/// Synchronizing doesn't need the lock. Releasing the lock first saves other processes the wait for the disk.
 private struct PendingSync: Sendable {
   let descriptor: Descriptor
   /// The folder, if its entry for the file has to be synchronized too; otherwise nil.

@@ -10,11 +10,11 @@ import Synchronization
 /// state.
 ///
 /// `@unchecked Sendable`: Variables that any thread may read are atomic or have a lock. All other variables are guarded
-/// by the hub's `Turn` lock, whose atomic `owner` is exchanged acquiring and stored releasing.
+/// by the hub's `Turn` lock. A thread takes this lock with acquiring order, and gives it back with releasing order.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// The size up to which the file is never compacted automatically, which is 256 KiB except in some tests.
+  /// The length up to which the file is never compacted automatically: 256 KiB, except in some tests.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
@@ -22,39 +22,45 @@ final class PreferencesFile: @unchecked Sendable {
 
   struct Memory: Sendable {
     var table = ValueTable()
-    /// The error that readers get if the file could not be read and memory has no values.
+    /// The error that reads throw because the file couldn't be read and `table` is empty; otherwise nil.
     var failure: PreferenceError?
     /// The time at which a reader last tried to open a file that couldn't be opened.
     var lastTry: SuspendingClock.Instant?
     var recovery: PreferenceRecovery?
-    /// The time at which the file was last read without its lock.
+    /// The time at which `lookAround` last began to read the file; nil before the first time.
     var lastLook: ContinuousClock.Instant?
   }
   let memory = Lock(Memory())
-  /// The hub for the process that opened the file, with a lock for its threads, the listeners and the error readers.
+  /// The hub of the process that opened the file.
+  ///
+  /// The hub has the `Turn` lock, the listeners, and the streams of errors.
   let ownHub: PreferenceHub
   private let watch = Lock<FileWatch?>(nil)
-  /// Whether the store has to read changes by other processes as they happen, even without a listener.
+  /// Whether the file has to be watched even without a listener, because values are read directly from a store.
   private let isToBeFollowed = Atomic(false)
-  /// Whether changes are read as they happen, because the file is watched and was read after the watch had started.
+  /// Whether changes by other processes are read as they happen.
+  ///
+  /// This is true once the file is watched, and was read after the watch had started.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 
   // MARK: State guarded by the `Turn` lock
 
   var location: FileLocation
-  /// The descriptor of the open file; nil before the file is opened, and after it was deleted or replaced.
+  /// The descriptor of the open file; nil while no file is open, such as after the file was deleted.
   var descriptor: Descriptor?
   var identity = FileIdentity()
-  /// The error that kept the file from being opened for writing, if it could be opened only for reading.
+  /// The error of opening the file for writing, if it could be opened only for reading; otherwise nil.
   var readOnly: SystemError?
   /// The part of the file that memory reflects; nil if the whole file has to be read.
   var known: KnownPart?
-  /// The damage in the file, which remains until the file is rewritten.
+  /// The damage that was found in the file under its lock.
+  ///
+  /// The next rewrite of the file removes the damage.
   var damage = PreferenceRecovery()
   /// The file length above which the next write repairs the file.
   ///
-  /// It is 0 if the file is damaged, twice the file's length after a failed repair, and `.max` if there is no damage.
+  /// It is `.max` if there is no damage, 0 once damage is found, and twice the file's length after a failed repair.
   var repairThreshold = Int.max
   /// Whether the file still contains a former value that a caller has asked to erase.
   var hasValueToErase = false
@@ -78,17 +84,24 @@ final class PreferencesFile: @unchecked Sendable {
   var changedKeys: Set<String> = []
   /// The changes that haven't been passed to the readers of ``records()`` yet.
   var changedRecords: [PreferenceChange] = []
-  /// Whether the last wait for the file's lock timed out, so that the next writes wait only briefly.
+  /// Whether the last wait for the file's lock timed out.
+  ///
+  /// If true, each write waits at most 50 milliseconds for the lock, until a write has taken the lock.
   var isBlocked = false
-  /// The thread that ran the last long transaction, and the end of its pause, which lets other processes lock the file.
+  /// The thread that ran the last long transaction, and the time until which that thread doesn't lock the file.
+  ///
+  /// During this pause, other processes can lock the file.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
-  /// The longest time that a reader waits for other threads, or for the lock of a file that seems damaged.
-  static let readingLimit = Duration.seconds(1)
-  /// The maximum age of the values that a read returns while `isFollowed` is false.
+  /// The longest time that `reload()` waits for the lock of a file that seems damaged.
   ///
-  /// This is also the longest time that a read waits for other threads.
+  /// The watch waits equally long for other threads, and a rewrite waits equally long for the lock of the folder.
+  static let readingLimit = Duration.seconds(1)
+  /// The age of the values in memory above which a read first reads the file, while `isFollowed` is false.
+  ///
+  /// This is also the longest time that a read of the file waits for other threads. After that, values are read from
+  /// memory as they are.
   private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -127,7 +140,7 @@ extension PreferencesFile: TransactionValues {
 
   /// Returns the JSON text of the key's value, or nil if the key has no value.
   ///
-  /// If an earlier attempt to open the file has failed, this method tries to open the file again.
+  /// If memory contains an error instead of values, this method first tries to open the file again (`openAgain()`).
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
     let (text, failure) = memory.withLock { memory in
@@ -152,7 +165,9 @@ extension PreferencesFile: TransactionValues {
     return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
-  /// Tries again to open a file that couldn't be opened, at most ten times a second, and returns whether it has tried.
+  /// Tries again to open a file that couldn't be opened, at most ten times a second.
+  ///
+  /// - Returns: Whether this call has tried to open the file.
   private func openAgain() -> Bool {
     let isDue = memory.withLock { memory in
       guard memory.failure != nil else { return false }
@@ -206,7 +221,7 @@ extension PreferencesFile {
     if catchUp(within: PreferencesFile.followingLimit), isWatched { isFollowed.store(true, ordering: .releasing) }
   }
 
-  /// Whether the values in memory are older than a reader accepts.
+  /// Whether the last read of the file began more than `followingLimit` ago, or the file was never read.
   private var isOutdated: Bool {
     memory.withLock(\.lastLook).map { .now - $0 > PreferencesFile.followingLimit } ?? true
   }
@@ -246,7 +261,9 @@ extension PreferencesFile {
     ended?.cancel()
   }
 
-  /// Reads what other processes have changed, or returns false if the `Turn` lock isn't free within the limit.
+  /// Reads what other processes have changed, and reports an error that reads don't throw yet.
+  ///
+  /// - Returns: False if the `Turn` lock isn't free within the limit, or if this thread holds it; otherwise, true.
   private func catchUp(within limit: Duration) -> Bool {
     var isNew = false
     do throws(PreferenceError) {
@@ -258,15 +275,17 @@ extension PreferencesFile {
       }
     } catch {
       if error.code == .busy || error.code == .nestedTransaction { return false }
-      // A failure that readers already get isn't reported again.
+      // An error isn't reported if memory already contains an error with the same code.
       if isNew { ownHub.report(error) }
     }
     return true
   }
 
-  /// Makes readers throw the error if memory has no values, or if there is no file at the path that can be opened.
+  /// Makes reads throw the error, unless memory still contains values that reads can return.
   ///
-  /// - Returns: False if readers already get an error with the same code; otherwise, true.
+  /// If no file is open, the method first removes all values from memory.
+  ///
+  /// - Returns: False if memory already contains an error with the same code; otherwise, true.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
     if descriptor == nil { removeAllFromMemory() }
@@ -281,9 +300,10 @@ extension PreferencesFile {
 // MARK: Opening
 
 extension PreferencesFile {
-  /// Returns the open file, which is created if it is missing and `making` is true.
+  /// Returns the open file, and creates a missing file if `making` is true.
   ///
-  /// - Returns: Nil if there is no file, or if another process has just created or removed it.
+  /// - Returns: Nil if there is no file and `making` is false, or if another process has just created or removed the
+  ///   file.
   func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(making: making, in: system) else { return nil }
@@ -324,7 +344,7 @@ extension PreferencesFile {
     return new
   }
 
-  /// Switches to another open file, and discards the recorded damage and failures of the old one.
+  /// Switches to a new or rewritten file, and discards what is recorded about damage and failures in the old file.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
     (damage, repairThreshold, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), .max, 0, false)

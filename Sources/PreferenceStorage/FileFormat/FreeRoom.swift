@@ -1,4 +1,4 @@
-/// The search for lines of a file with obsolete values, which new lines can overwrite.
+/// A search for the lines of a file that have only obsolete changes, so that a new line can overwrite them.
 enum FreeRoom {
   private struct Entry {
     let range: Range<Int>
@@ -6,10 +6,11 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns the range of adjacent lines of at least `count` bytes that may be overwritten; nil if there is none.
+  /// Returns the range of adjacent lines that may be overwritten and have at least `count` bytes; nil if there is none.
   ///
-  /// Neither a damaged line nor a line with the last value of a key may be overwritten. As an exception, the last value
-  /// of a removed key may be overwritten if the key has no earlier value, which would become valid again.
+  /// A line may not be overwritten if it is damaged or has the last change to a key. As an exception, the last change
+  /// to a key in `removed` may be overwritten if it is the key's only change in the file. Otherwise, the value from an
+  /// earlier line would become valid again.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {
     let lines = lines(of: file)
     var (last, uses): ([String: Int], [String: Int]) = ([:], [:])
@@ -26,7 +27,7 @@ enum FreeRoom {
     return nil
   }
 
-  /// Returns the complete lines of the file, without the first line, which is the header.
+  /// Returns the lines of the file that end with a newline, without the header.
   private static func lines(of file: [UInt8]) -> [Entry] {
     var lines: [Entry] = []
     var changes: [PreferenceChange] = []

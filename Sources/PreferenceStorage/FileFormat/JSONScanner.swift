@@ -16,7 +16,7 @@ struct JSONScanner {
     return scanner.skipSpace() && scanner.skipValue(depth: 1) && scanner.skipSpace() && scanner.isAtEnd
   }
 
-  /// Skips whitespace, if there is any; always returns true.
+  /// Skips whitespace, if there is any, and returns true, so that conditions can include the call.
   @discardableResult
   mutating func skipSpace() -> Bool {
     while position < bytes.count, JSONScanner.isSpace(bytes[position]) { position += 1 }
@@ -65,7 +65,10 @@ struct JSONScanner {
 
   /// Skips an object, and calls `body` for each member until `body` returns false.
   ///
-  /// The arguments of `body` are the name without its quotes, whether the name has escapes, and the value.
+  /// The arguments of `body` are the member's name without quotes, whether the name has escapes, and the member's
+  /// value.
+  ///
+  /// - Returns: False if the object is malformed, or if `body` has returned false; otherwise, true.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {

@@ -7,8 +7,8 @@
 extension JSONText {
   /// Creates the text of a value to set; nil if the value is nil.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if a
-  ///   value that isn't nil is encoded as `null`, which means that the key has no value.
+  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if its
+  ///   type isn't Optional and its text is `null`. In the file, `null` means that the key has no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     do { self = try JSONText(encoding: value) } catch {
@@ -43,7 +43,7 @@ extension JSONText {
       self.init(string: text)
     } else {
       let encoder = JSONEncoder()
-      // Sorted keys give equal values equal texts, so that a value that hasn't changed isn't written again.
+      // Without sorted keys, equal values could have different texts, and an unchanged value would be written again.
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
@@ -130,7 +130,7 @@ extension JSONText {
   /// The error for a text that can't be decoded because its kind of value, such as a string, doesn't fit the type.
   private struct KindMismatch: Error {}
 
-  /// The kind of the value for error messages, which depends only on the first byte of the text.
+  /// The kind of the value, in words for error messages, according to the first byte of the text.
   private var kind: String {
     switch firstByte {
     case UInt8(ascii: "\""): "a string"
@@ -158,7 +158,8 @@ extension JSONText {
   }
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // These types are refused by the kind of the text, because a decoder would first read all of a long text.
+    // A text of the wrong kind for one of these types is refused without a decoder, which would first read all of a
+    // long text. An integer is the wrong kind for a date, whose text always has a fraction or an exponent.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     if string == JSONText.storedNil {
@@ -187,9 +188,9 @@ extension JSONText {
     }
   }
 
-  /// Returns the value whose encoded form is the stored value.
+  /// Returns the value that a program has encoded itself, and stored as a string of JSON or as `Data`.
   ///
-  /// The encoded form is a string that contains JSON, or `Data` that contains JSON or a property list.
+  /// `Data` can contain JSON or a property list.
   func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let string = try decode(String.self)
     if let inner = JSONText(validating: string) { return try inner.decode(type) }
@@ -201,7 +202,7 @@ extension JSONText {
 }
 
 extension JSONString {
-  /// Returns the string of the bytes between two quotes; nil if an escape or the UTF-8 is invalid.
+  /// Returns the string that the bytes between two quotes encode; nil if an escape or the UTF-8 is invalid.
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
     guard hasEscapes else { return string(of: bytes) }
     let quote = UInt8(ascii: "\"")

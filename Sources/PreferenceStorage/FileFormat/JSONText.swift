@@ -2,7 +2,7 @@ internal import Support
 
 /// The JSON text of one value, byte for byte as it is in the file.
 ///
-/// A text of up to 15 bytes, which most preferences have, needs no allocation.
+/// Most preferences have a text of up to 15 bytes, which needs no allocation.
 struct JSONText: Sendable {
   let string: String
 
@@ -46,9 +46,9 @@ struct JSONText: Sendable {
   static let null = JSONText("null")
   /// The text that stores nil for a key whose default isn't nil.
   static let storedNil = ##"{"#nil":null}"##
-  /// Whether the text is `storedNil`, or looks like it with more than one `#`.
+  /// Whether the text is `storedNil`, or differs from it only by additional `#`, as in `{"##nil":null}`.
   ///
-  /// If a program's own value is encoded as the text of `storedNil`, an additional `#` tells the two apart.
+  /// If a program's own value is encoded as one of these texts, the library adds a `#` to tell it from a stored nil.
   var isLikeStoredNil: Bool {
     guard string.utf8.starts(with: "{\"#".utf8), string.hasSuffix(##"#nil":null}"##) else { return false }
     return string.utf8.dropFirst(2).prefix { $0 == UInt8(ascii: "#") }.count == string.utf8.count - 12
@@ -118,12 +118,14 @@ extension JSONText: Equatable {
 
 /// A namespace for the functions on JSON texts that other modules of this package use.
 package enum PreferenceText {
-  /// Returns the JSON text that a store keeps for the value; nil if the value can't be encoded.
+  /// Returns the JSON text of the value, which is `null` for nil; returns nil if the value can't be encoded.
   package static func text(of value: some Encodable) -> String? {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// Returns the text of a value to set; nil if the value and the default are nil, and the store should remove the key.
+  /// Returns the JSON text to set for the value; nil to remove the key, if the value and the default are both nil.
+  ///
+  /// If the value is nil and the default isn't, the text is `JSONText.storedNil`.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
   package static func text<Value: Encodable>(
@@ -151,7 +153,9 @@ package enum PreferenceText {
   }
 }
 
-/// A namespace for writing and reading JSON strings, in which only `"`, `\` and control characters are escaped.
+/// A namespace for writing and reading JSON strings.
+///
+/// A written string has escapes only for `"`, `\` and control characters below U+0020.
 enum JSONString {
   static func append(_ string: String, to bytes: inout [UInt8]) {
     if needsEscapes(string) { return bytes.append(contentsOf: string.jsonQuoted.utf8) }

@@ -1,28 +1,31 @@
 /// A namespace for writing and reading the lines of a preferences file.
 ///
-/// A line consists of a checksum in eight hexadecimal digits, a space, a JSON object, and a newline.
+/// Each line after the header consists of a checksum in eight hexadecimal digits, a space, a JSON object, and a
+/// newline.
 enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
-  /// The line with an empty object at the end of a replaced file, which tells readers that the new file is complete.
+  /// The line with an empty object that a store appends to a file before it replaces the file.
+  ///
+  /// The line tells other processes that the file now at the path has all values of the replaced file.
   static let mark: [UInt8] = {
     var bytes: [UInt8] = []
     append([], to: &bytes)
     return bytes
   }()
 
-  /// The line with an empty object that follows the header if a file was rewritten in place.
+  /// The line that follows the header of a file that was rewritten in place, with the object `{ }`.
   static let markOfRewriting: [UInt8] = {
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + Array("{ }".utf8)
     seal(&bytes, from: 0)
     return bytes
   }()
 
-  /// Returns a line with an empty object, whose white space represents a random number.
+  /// Returns a line with an empty object in which spaces and tabs represent a random number.
   ///
-  /// A file that is rewritten in place ends with this line. The random number makes the end of the file different, so
-  /// that another process notices the rewriting even if the length of the file is unchanged.
+  /// A store that rewrites a file in place puts this line at the end. Because the number differs each time, another
+  /// process notices the rewriting even if the length of the file is unchanged.
   static func uniqueMark() -> [UInt8] {
     let digits = UInt64.random(in: .min ... .max)
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
@@ -49,7 +52,7 @@ enum Line {
     seal(&bytes, from: start)
   }
 
-  /// Fills in the checksum of a line that begins with nine spaces, and appends a newline.
+  /// Fills in the checksum of the line that begins at the offset `start` with nine spaces, and appends a newline.
   private static func seal(_ bytes: inout [UInt8], from start: Int) {
     bytes.withUnsafeMutableBytes { buffer in
       var checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: buffer[(start + 9)...]))
@@ -64,17 +67,19 @@ enum Line {
 
   enum Kind: Sendable, Equatable {
     case blank
-    /// A JSON object with a valid checksum.
+    /// A line that has a JSON object with a valid checksum.
     case checked
-    /// A JSON object without a checksum, most likely written by a person.
+    /// A line that has only a JSON object without a checksum, most likely written by a person.
     case byHand
-    /// A JSON object whose checksum is wrong, most likely because a person has edited the line.
+    /// A line that has a JSON object with a wrong checksum, most likely because a person has edited the object.
     case edited
-    /// A damaged line, without a JSON object.
+    /// A line that isn't blank and has no valid JSON object, because it is damaged or incomplete.
     case damaged
   }
 
-  /// Reads a line without its newline, and stores its changes in `changes`, which is empty for a blank or damaged line.
+  /// Reads a line without its newline, and replaces the contents of `changes` with the changes in the line.
+  ///
+  /// For a blank or damaged line, `changes` becomes empty.
   static func read(_ line: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Kind {
     changes.removeAll(keepingCapacity: true)
     var line = line
@@ -89,7 +94,9 @@ enum Line {
     return readObject(line, into: &changes) ? .byHand : .damaged
   }
 
-  /// Returns the checksum in the first eight bytes of the line; nil if they aren't hexadecimal digits.
+  /// Returns the checksum in the first eight bytes of the line; nil if these aren't hexadecimal digits.
+  ///
+  /// The caller must pass at least eight bytes.
   static func statedChecksum(of line: UnsafeBufferPointer<UInt8>) -> UInt32? {
     var checksum: UInt32 = 0
     for index in 0..<8 {
@@ -99,12 +106,12 @@ enum Line {
     return checksum
   }
 
-  /// Returns the offset in a damaged line at which a whole record starts; nil if there is none.
+  /// Returns the offset in a damaged line at which a second record starts; nil if no second record is found.
   ///
   /// An edit in place or by hand can leave a last line without a newline, and the next record is appended to that line.
   /// The search first looks for a record with a valid checksum at the end of the line. It tries only the last eight
-  /// possible beginnings, so that a malicious line takes linear time. If there is no such record, the record starts
-  /// after the JSON object at the beginning of the line.
+  /// possible beginnings, so that a malicious line takes linear time. If no checksum is valid, but the line begins with
+  /// a JSON object, the second record is assumed to start after this object.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -119,7 +126,7 @@ enum Line {
     return scanner.skipMembers { _, _, _ in true } && !scanner.isAtEnd ? start + scanner.position : nil
   }
 
-  /// Appends the members of a JSON object, on any number of lines, to `changes`.
+  /// Appends the members of a JSON object, which may extend over several lines, to `changes`.
   ///
   /// - Returns: False, with empty `changes`, if the bytes aren't a JSON object.
   static func readObject(_ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Bool {
@@ -138,7 +145,7 @@ enum Line {
 // MARK: Checksum
 
 extension Line {
-  /// Eight tables of 256 entries, in which table k has each byte's effect on the checksum if k more bytes follow.
+  /// Eight tables of 256 entries: table k contains the effect of each byte on the checksum if k more bytes follow.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -191,7 +198,7 @@ enum Hexadecimal {
 
 // MARK: The known part of a file
 
-/// The beginning of a file whose lines are reflected in memory, up to the end of a line.
+/// The beginning of a file that memory reflects, up to the end of a line.
 ///
 /// To find out whether the file has changed, a store compares only the end of this part with the file. This is enough,
 /// because a store that changes the file either appends to it or ends it with a unique line. The end includes all bytes
@@ -204,9 +211,9 @@ struct KnownPart: Sendable, Equatable {
   }
 
   private var all = Beginning()
-  /// The bytes that precede the compared end of the part; none at first.
+  /// The bytes that precede the end of the part; no bytes at first.
   ///
-  /// The end has at least 64 KiB, or is the whole part if the part is shorter.
+  /// A store compares this end with the file. The end has at least 64 KiB, or is the whole part if the part is shorter.
   private(set) var endStart = Beginning()
   /// The value of `endStart` after the next comparison, usually 64 to 128 KiB before the last byte of the part.
   private var nextEndStart = Beginning()

@@ -1,4 +1,6 @@
-/// A parser that reads the bytes of a preferences file into a table and records the damage, without system calls.
+/// A parser that makes a table from the bytes of a preferences file, and records the damage.
+///
+/// The parser makes no system calls.
 struct LineParser {
   private(set) var table = ValueTable()
   /// The changes in the lines, in order; empty unless the parser was created for the lines after a known part.
@@ -6,12 +8,12 @@ struct LineParser {
   private(set) var damage = PreferenceRecovery()
   private(set) var lineCount = 0
   private(set) var known: KnownPart
-  /// Whether every line has a valid checksum and a newline, like the lines that this library writes.
+  /// Whether every line that was read has a valid checksum and a newline, like the lines that this library writes.
   private(set) var isAllChecked = true
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
-  /// Creates a parser for a whole file, or for the lines after a known part of it.
+  /// Creates a parser for the lines after a known part of a file; for nil, creates a parser for a whole file.
   init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
   /// Returns all changes in the lines, in order.
@@ -27,7 +29,9 @@ struct LineParser {
     case laterVersion(String)
   }
 
-  /// Reads a whole file into the table, if the file has this format, and returns the state of its header.
+  /// Reads a whole file into the table, and returns the state of the file's first line.
+  ///
+  /// If the result is `.foreign` or `.laterVersion`, the table isn't valid.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { file in
       if file.isEmpty { return .empty }
@@ -53,7 +57,8 @@ struct LineParser {
       let version = LineParser.version(in: bytes)
       if let version, version.isChecked { return .laterVersion(version.number) }
       let header = parseHeadless(bytes)
-      // The version digit may be damaged. If a line of the file has this format, the file isn't of a later version.
+      // A version without a valid checksum may be a damaged `1`. The file counts as a later version only if nothing
+      // else shows that it is a file of version 1.
       if header == .foreign, let version { return .laterVersion(version.number) }
       return header
     }
@@ -61,8 +66,11 @@ struct LineParser {
 
   /// Reads a file without a valid first line.
   ///
-  /// The file counts as a preferences file if another line has a valid checksum, if only one bit of the first line is
-  /// wrong, or if all lines are JSON objects, which a person may have written.
+  /// The file counts as a preferences file if one of the following is true:
+  ///
+  /// - A line has a valid checksum.
+  /// - Only one bit of the first line is wrong.
+  /// - All lines that aren't blank are JSON objects without a checksum, which a person may have written.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || LineParser.isOneBitOff(bytes) || damage.isEmpty && !table.isEmpty {
@@ -121,7 +129,9 @@ struct LineParser {
     bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Returns whether the file is an incomplete first line or only zeros, which a power failure can leave in a new file.
+  /// Returns whether the file has only the beginning of the header, or only zeros.
+  ///
+  /// A power failure can leave a new file in this state.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }
@@ -132,11 +142,12 @@ struct LineParser {
     return differences.count == Line.header.count && differences.reduce(0, +) == 1
   }
 
-  /// Returns the version in a valid first line, such as `#preferences 2 253eff8f`, and whether its checksum is right.
+  /// Returns the version in a first line such as `#preferences 2 253eff8f`, and whether the line's checksum is valid.
   ///
-  /// In every version after 1, the first line ends with a checksum of the text before it.
+  /// In every version after 1, the first line ends with the checksum of the text before it, such as `#preferences 2`.
+  /// If the checksum is wrong or missing, the line may be a damaged first line of version 1.
   ///
-  /// - Returns: Nil for version 1 and for any other line.
+  /// - Returns: Nil if the first line has version 1 or another form.
   private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> (number: String, isChecked: Bool)? {
     let name = Line.header.dropLast(2)
     guard bytes.starts(with: name) else { return nil }

@@ -3,7 +3,7 @@
 /// A binary list can contain itself, or refer to one value so often that a few bytes expand to gigabytes. An XML or
 /// binary list can be nested so deeply that a decoder overflows the stack. The old text format is always rejected.
 enum PropertyListCheck {
-  /// The maximum depth of nesting, which is also the limit for JSON values in a store.
+  /// The maximum depth of nesting, which is also the limit of `JSONScanner`.
   private static let maximumDepth = 512
 
   static func check(_ bytes: [UInt8]) throws(PreferenceError) {
@@ -39,11 +39,12 @@ enum PropertyListCheck {
     return depth == 0
   }
 
-  /// Returns whether the collections in a binary list form a tree, as programs write it, of limited depth and size.
+  /// Returns whether the collections in a binary list form a tree of limited depth and size.
   ///
-  /// A binary list has a header of eight bytes, the objects, a table of their offsets, and a trailer of 32 bytes.
+  /// The lists that programs write have this form. A binary list has a header of eight bytes, the objects, a table of
+  /// the objects' offsets, and a trailer of 32 bytes.
   private static func isTree(_ bytes: [UInt8]) -> Bool {
-    /// Returns the big-endian number at an offset; nil if it lies outside of the file or doesn't fit in an `Int`.
+    /// Returns the big-endian number at an offset; nil if the number is outside of the file or doesn't fit in an `Int`.
     func integer(at offset: Int, width: Int) -> Int? {
       guard offset >= 0, offset <= bytes.count - width else { return nil }
       return Int(exactly: bytes[offset..<offset + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
@@ -57,8 +58,8 @@ enum PropertyListCheck {
       count * offsetWidth <= trailer - table
     else { return false }
 
-    // A list stores equal values only once, so a valid list can expand beyond its file's size, but hardly beyond this
-    // limit.
+    // A list stores equal values only once. A valid list can therefore be larger in memory than in the file, but hardly
+    // larger than this limit.
     var rest = 64 * bytes.count + 1 << 20
     var containers: Set<Int> = []
     var waiting = [(index: top, depth: 0)]

@@ -14,9 +14,11 @@
 ///
 /// You can implement any other requirement as well, such as `reload()` if others change the medium. A property keeps
 /// its decoded value until the store notifies the hub of a change. A store that wraps another store, for instance to
-/// encrypt values, returns the changes and signals of the wrapped store, and runs transactions on the wrapped store.
+/// encrypt values, must return the changes and signals of the wrapped store, and run transactions on the wrapped store.
 public protocol CustomPreferenceStore: PreferenceStore {
-  /// The hub that admits one writer at a time and notifies listeners; always the same object for a store.
+  /// The hub that admits one writer at a time and notifies listeners.
+  ///
+  /// A store must always return the same hub.
   var hub: PreferenceHub { get }
 
   /// Makes all of the changes, or none.
@@ -72,7 +74,7 @@ extension PreferenceTransaction {
   ///
   /// Run the body on the transaction within ``PreferenceHub/write(_:)``, and write the transaction's ``changes``. If
   /// others can change the store at any time, run the body on a copy of the values. Run the body again if others have
-  /// changed a value that it has read.
+  /// changed a value that the body has read.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store) as any TransactionValues) }
 }
 

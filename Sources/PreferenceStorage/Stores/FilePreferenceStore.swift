@@ -5,7 +5,7 @@
 #endif
 internal import Support
 
-/// A store in a file that loses no value to a crash of the program, to another process, or to a full disk.
+/// A store in a file, which loses no value if the program crashes, another process writes, or the disk is full.
 ///
 /// The file is text, with a line for each change, and a person can read it and append to it. Any number of stores,
 /// threads and processes can use it at once. Values survive the end of the process, and also a power failure if the
@@ -15,18 +15,21 @@ internal import Support
 /// path share. A write of any number of keys takes one lock, one check for changes to the file, and one `write`.
 ///
 /// *Other writers.* A read may miss changes that another process or a person made in the last 100 milliseconds. The
-/// first read looks at the file again. From the second read on, or after the first read of a property, the file is
-/// watched. A store with `followsOthers: false` reads changes by others only at a write, at `reload()`, and while
-/// `changes()` has a listener. If the file is deleted, the store is empty.
+/// first read checks whether the file has changed since the store was opened. From the second read on, or after the
+/// first read of a property, the file is watched. A store with `followsOthers: false` reads changes by others only at a
+/// write, at `reload()` or `synchronize()`, and while a sequence of `changes()` has a reader. If the file is deleted,
+/// the store is empty.
 ///
 /// *Waiting.* A write waits for transactions of other processes and threads. After `lockWaitLimit`, the write throws
-/// `.busy`, and the next writes wait for only 50 milliseconds until the lock is free again. Reading doesn't wait.
+/// `.busy`. If another process held the file's lock for this time, each later write waits for the lock at most 50
+/// milliseconds, until a write gets the lock. A read doesn't wait, except briefly for other threads before the file is
+/// watched.
 ///
 /// *Damage.* A line that can't be read is skipped, and the rest is kept; see `recovery`.
 ///
 /// *Fork.* In a forked child, the parent's stores throw `.forked`. The child can open the file again but not watch it.
 public final class FilePreferenceStore: ErrorReporter {
-  /// The longest time that a write waits for the file's lock, unless the store has another limit: 5 seconds.
+  /// The default limit on the time that a write waits for another process or thread, which is 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
 
   let file: PreferencesFile
@@ -35,7 +38,8 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Opens the file, or prepares to create it at the first write.
   ///
-  /// A symbolic link is resolved only once. Missing folders are created with the file, accessible only to their owner.
+  /// A symbolic link is resolved only once, so the store ignores later changes of the link. Missing folders are created
+  /// with the file, accessible only to their owner.
   ///
   /// - Parameters:
   ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
@@ -45,7 +49,8 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   - aroundLock: A closure that the writing thread calls before it takes the file's lock. The closure returns
   ///     another closure to call after the write. An app can use both to avoid suspension while it holds the lock.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
-  ///   `.nestedTransaction` within a transaction on the file. Nothing is changed. A read-only file isn't an error.
+  ///   `.nestedTransaction` within a transaction on the file. After an error, the file is unchanged. A read-only file
+  ///   isn't an error.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
@@ -77,7 +82,7 @@ public final class FilePreferenceStore: ErrorReporter {
     (self.file, self.terms, self.followsOthers) = (file, terms, followsOthers)
   }
 
-  /// The damage that was found in the file, and the copy of the damaged file; nil if there was none.
+  /// The damage that was found in the file, and the copy of the damaged file; nil if no damage was found.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// The keys in the order in which they were first written.
@@ -88,7 +93,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Returns the JSON text of the value, exactly as in the file, or nil if the key has no value.
   ///
-  /// A call costs one lock and one dictionary lookup.
+  /// Unless the file has to be read again, a call costs one lock and one dictionary lookup.
   public func json(forKey key: String) throws(PreferenceError) -> String? {
     if followsOthers { file.noteRead() }
     return try file.text(forKey: key)?.string
@@ -101,7 +106,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
   ///
-  /// `import(from:)` reads a file with this object.
+  /// `import(from:)` can read a file that contains this object.
   public func json() -> String {
     if followsOthers { file.noteRead() }
     return JSONText.object(file.memory.withLock(\.table).allEntries)
@@ -116,7 +121,8 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Returns a sequence of the changes that this process or another makes from now on.
   ///
   /// While any file of the process has a listener, one thread waits for the system's file events. Once a second, the
-  /// thread also looks for changes without events. If a file can't be watched at first, ``errors`` has `.unwatchable`.
+  /// thread also looks for changes without events. If a file can't be watched at first, ``errors`` reports
+  /// `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
   /// Returns a sequence of the changes that this process or another makes to one key from now on.
@@ -142,7 +148,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Reads the values that others have written since the last read, including edits in place.
   ///
   /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. After an error, the values in memory are
-  ///   unchanged, unless the path now leads to something that can't be opened.
+  ///   unchanged. If the path now leads to something that can't be opened, the values are discarded instead.
   public func reload() throws(PreferenceError) { try file.reload() }
 
   /// Waits until all values written so far, by any process, would survive a power failure.

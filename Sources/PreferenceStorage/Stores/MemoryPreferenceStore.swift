@@ -34,7 +34,7 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
 
   /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
   ///
-  /// `import(from:)` reads a file with this object.
+  /// `import(from:)` can read a file that contains this object.
   public func json() -> String { JSONText.object(table.withLock(\.self).allEntries) }
 
   /// The store that properties without a registered store use under a test runner; nil in other programs.

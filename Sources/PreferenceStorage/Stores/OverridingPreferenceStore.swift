@@ -6,32 +6,34 @@
 /// InitializerRegistry.current.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
-/// A read returns the value from the first overrides that contain the key, or else from the base store. Setting a value
-/// changes the base store. If the key is overridden, the new value is read only in a later run without the override. A
-/// transaction, such as a property's `update`, reads and changes only the values of the base store, so an override is
-/// never written. Likewise, ``keys`` are the keys of the base store. A property's description names its override.
+/// A read returns the value from the first set of overrides that contains the key, or else from the base store. Setting
+/// a value changes the base store. If the key is overridden, the new value is read only in a later run without the
+/// override. A transaction, such as a property's `update`, reads and changes only the values of the base store, so it
+/// never writes an override. Likewise, ``keys`` are the keys of the base store. A property's description names its
+/// override.
 ///
-/// Put the overrides over all other stores. A custom store on top of this store may write the overrides that it reads.
+/// Put this store on top of all other stores. A custom store that wraps this store might write the overrides that it
+/// reads.
 public final class OverridingPreferenceStore: ErrorReporter {
   /// The store that keeps the values.
   let base: any PreferenceStore
-  /// The overrides; if several contain a key, the first one counts.
+  /// The sets of overrides; if several sets contain a key, the first of them counts.
   let overrides: [PreferenceOverrides]
 
-  /// Creates a store that reads a key from the first overrides that contain the key, or else from the base store.
+  /// Creates a store that reads a key from the first set of overrides that contains it, or else from the base store.
   public init(_ overrides: PreferenceOverrides..., over base: any PreferenceStore) {
     (self.overrides, self.base) = (overrides, base)
   }
 
-  /// Returns the value from the first overrides that contain the key, or else from the base store.
+  /// Returns the value from the first set of overrides that contains the key, or else from the base store.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as the type; an error of the base store.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type, or an error of the base store.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     guard let found = override(forKey: key) else { return try base.value(type, forKey: key) }
     return try found.value(type, forKey: key)
   }
 
-  /// Returns the JSON text of the value from the first overrides that contain the key, or else from the base store.
+  /// Returns the JSON text from the first set of overrides that contains the key, or else from the base store.
   public func json(forKey key: String) throws(PreferenceError) -> String? {
     guard let found = override(forKey: key) else { return try base.json(forKey: key) }
     return found.json

@@ -6,7 +6,8 @@
 /// try windows.removeAll()               // only keys with the prefix
 /// ```
 ///
-/// End the prefix with punctuation, because a combining accent at the beginning of a key would merge with a letter.
+/// End the prefix with punctuation. After the prefix `a`, a key that begins with a combining accent would result in a
+/// base key that begins with `á`. This base key may already belong to another part of the program.
 ///
 /// Each write is a transaction of the base store. The notifications, signals and errors also come from the base store.
 public final class PrefixedPreferenceStore: ErrorReporter {

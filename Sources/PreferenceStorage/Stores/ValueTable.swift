@@ -32,7 +32,9 @@ struct ValueTable: Sendable {
   /// Reserves space for a number of keys, so that the table isn't reallocated while it is filled.
   mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
-  /// Makes the change in a single lookup (benchmark "Open a store of 100,000 keys"); returns whether the text changed.
+  /// Makes the change, and returns whether the key's text has changed.
+  ///
+  /// The change takes a single lookup (benchmark "Open a store of 100,000 keys").
   @discardableResult
   mutating func apply(_ change: PreferenceChange) -> Bool {
     let old = ValueTable.set(change.text, order: nextOrder, in: &entries[change.key])
@@ -43,7 +45,9 @@ struct ValueTable: Sendable {
     return true
   }
 
-  /// Sets the entry's text, or removes the entry for nil, unless the text stays equal; returns the former text.
+  /// Sets the entry's text, or removes the entry if `text` is nil, and returns the former text.
+  ///
+  /// An existing entry keeps its order, and only a new entry gets `order`.
   private static func set(_ text: JSONText?, order: Int, in entry: inout Entry?) -> JSONText? {
     let old = entry
     if old?.text != text { entry = text.map { Entry(text: $0, order: old?.order ?? order) } }

@@ -7,7 +7,9 @@ final class Descriptor: Sendable {
   let number: Int32
   private let system: FileSystem
   private let forkCount = Fork.count
-  /// The lock that a thread holds while it synchronizes the file; threads that write to the file don't take it.
+  /// The lock that a thread holds while it synchronizes the file, so that only one thread does this at a time.
+  ///
+  /// Threads that write to the file don't take this lock.
   private let syncTurn = Lock(())
   private let failure = Lock<SystemError?>(nil)
 
@@ -15,7 +17,9 @@ final class Descriptor: Sendable {
 
   deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// The error of a failed synchronization, after which all values have to be written again; nil if none has failed.
+  /// The error of a failed synchronization; nil if none has failed since the file was opened or rewritten.
+  ///
+  /// After a failure, all values have to be written again.
   var syncFailure: SystemError? { failure.withLock(\.self) }
 
   /// Synchronizes the file and optionally its folder, for one thread at a time.

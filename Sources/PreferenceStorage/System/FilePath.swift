@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-/// A path in the form that the system uses, as bytes that need not be valid text.
+/// A path in the form that the system uses: bytes, which aren't necessarily valid UTF-8.
 ///
 /// Two spellings of `é` are two names on Linux, but equal strings in Swift. For this reason, paths are compared, split
 /// and joined as bytes.
@@ -22,7 +22,7 @@ package struct FilePath: Sendable, Hashable {
   /// Whether the path isn't empty and contains no zero byte, which would end the path early in a system call.
   package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
 
-  /// The part before the last slash, or `.` if there is no slash.
+  /// The part before the last slash; `/` if this part is empty, and `.` if the path has no slash.
   package var folder: FilePath {
     guard let slash = bytes.lastIndex(of: FilePath.slash) else { return "." }
     return slash == 0 ? "/" : FilePath(bytes: bytes[..<slash])
@@ -34,7 +34,7 @@ package struct FilePath: Sendable, Hashable {
     return FilePath(bytes: bytes[(slash + 1)...])
   }
 
-  /// The folders that contain the path, from the root down.
+  /// The folders above the path, beginning with `/` or, for a relative path, with `.`.
   package var ancestors: [FilePath] {
     var ancestors = [folder]
     while let last = ancestors.last, last != "/", last != "." { ancestors.append(last.folder) }
@@ -69,9 +69,9 @@ extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension FilePath {
-  /// Creates the path of a file URL, byte for byte.
+  /// Creates the path of a file URL, byte for byte but without slashes at the end.
   ///
-  /// - Throws: `.unreadable` for any other URL.
+  /// - Throws: `.unreadable` for any other URL, and for a path that is empty or contains a zero byte.
   init(_ url: URL) throws(PreferenceError) {
     let notAFile = PreferenceError(
       .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)

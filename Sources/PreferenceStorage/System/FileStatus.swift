@@ -16,7 +16,7 @@ package struct FileStatus: Sendable, Equatable {
   /// The time of the last change to the file or its status (`st_ctime`), in nanoseconds; no program can set it.
   package var changeTime: Int64 = 0
   package var kind = Kind.other
-  /// The permission bits.
+  /// The permission bits, including the sticky bit and the bits that set the user or group ID.
   package var mode: UInt32 = 0
   /// The user ID of the owner.
   package var user: UInt32 = 0
@@ -29,7 +29,8 @@ package struct FileStatus: Sendable, Equatable {
 
   /// Whether the owner has the ID of an unknown user.
   ///
-  /// In a Linux container, all users from outside of the container have this ID, even the superuser.
+  /// In a Linux container, the system shows this ID for all users who exist only outside of the container, even for the
+  /// superuser.
   var isOwnerUnknown: Bool { user == 65_534 }
 
   /// Returns whether the owner is known and is neither the given user nor the superuser.

@@ -6,7 +6,7 @@ internal import Support
 /// numbers of the standard streams, even if these streams are closed. In tests, subclasses make calls fail or simulate
 /// a disk.
 ///
-/// `@unchecked Sendable`: the class has no state; the compiler can't check a class that isn't final.
+/// `@unchecked Sendable`: The class has no state, but the compiler can't check a class that isn't final.
 package class FileSystem: @unchecked Sendable {
   package init() {}
 
@@ -47,7 +47,7 @@ package class FileSystem: @unchecked Sendable {
     try retrying("write") { pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) }
   }
 
-  /// Truncates the file to the length, or extends a shorter file with a hole.
+  /// Truncates the file to the length, or extends a shorter file with zeros.
   package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
   }
@@ -182,8 +182,9 @@ package class FileSystem: @unchecked Sendable {
 
   /// Returns the identity and the size of the file at the path; the other values of the status may be missing.
   ///
-  /// Linux is asked only for the inode and the size. After a plain `stat`, the kernel records the next write's time to
-  /// the nanosecond, which makes that write 50% slower (benchmark "Set an Int, written").
+  /// A symbolic link isn't followed. Linux is asked only for the inode and the size. After a plain `stat`, the kernel
+  /// records the time of the next write to the nanosecond, which makes that write 50% slower
+  /// (benchmark "Set an Int, written").
   package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     #if os(Linux)
       if let statx {
@@ -210,12 +211,12 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: Watching
 
-  /// Returns a watch that calls the handler after each change, replacement or removal of the file.
+  /// Returns a watch that calls the handler after the file was changed, replaced or removed.
   ///
-  /// If the handler returns false, the watch calls it again about a second later. A watch that can't be set up, or
-  /// whose folder is removed, is retried every second.
+  /// If the handler returns false, the watch calls it again about a second later, if the file exists. If the watch
+  /// can't be set up, or the file's folder is removed, the watch tries to set itself up again every second.
   ///
-  /// - Returns: Nil if files can't be watched at all.
+  /// - Returns: Nil if files can't be watched at all, as on a simulated disk.
   package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
     FileWatch(path, onEvent: onEvent)
   }
@@ -274,7 +275,7 @@ extension FileSystem {
     }
   }
 
-  /// Returns the status of the file at the path, or nil if there is none.
+  /// Returns the status of the file at the path, or nil if there is no file.
   package func find(_ path: FilePath) throws(SystemError) -> FileStatus? {
     try ifPresent { () throws(SystemError) in try status(atPath: path) }
   }
@@ -294,7 +295,9 @@ package enum FileAccess: Sendable {
   case reading
   case appending
   case overwriting
-  /// Like `appending`, but for a new file, which only its owner can access. Fails if the file exists already.
+  /// Creates a new file that only its owner can access, and opens it like `appending`.
+  ///
+  /// If a file exists at the path, the call fails with `EEXIST`.
   case creating
 }
 
@@ -312,7 +315,8 @@ func aboveStandardStreams(_ descriptor: Int32) throws(SystemError) -> Int32 {
   return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
 }
 
-// These functions call the C functions `open`, `close` and `rename`, which methods of `FileSystem` hide by their names.
+// Within `FileSystem`, the names `open`, `close` and `rename` mean methods. These functions call the C functions
+// instead.
 private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
   open(path, flags, mode)
 }

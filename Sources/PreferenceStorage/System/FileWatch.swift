@@ -3,13 +3,15 @@ import Support
 
 /// A watch on a file, which lasts until it is canceled.
 ///
-/// The handler is called after each event that may concern the file. Once a second, the handler is also called if the
-/// file's status has changed since the last call. The events come from ``FolderEvents``, which each operating system
-/// implements differently.
+/// The handler is called after each event that may concern the file, but several events can share a call. Once a
+/// second, the handler is also called if the file's status has changed since the last call. The events come from
+/// ``FolderEvents``, which has one implementation for Linux and Android, and another for Apple platforms.
 package final class FileWatch: Sendable {
   private struct State: Sendable {
     var problem: SystemError?
-    /// The status of the file when the handler was last called; nil before any call, or after a false result.
+    /// The status of the file when the handler was last called.
+    ///
+    /// The value is nil before the first call, if there was no file, or if the handler returned false.
     var seen: FileStatus?
     /// Whether a call of the handler is already scheduled.
     var isDue = false
@@ -31,12 +33,14 @@ package final class FileWatch: Sendable {
   /// The reason why the file can't be watched now; nil if there is no problem.
   var problem: SystemError? { state.withLock(\.problem) }
 
-  /// Records why the file can't be watched; nil if there is no problem.
+  /// Records the reason why the file can't be watched, or nil if there is no problem.
   ///
   /// A missing folder isn't a problem, since there is nothing to watch yet.
   func note(_ problem: SystemError?) { state.withLock { $0.problem = problem?.isMissing == true ? nil : problem } }
 
-  /// Ends the watch; a call of the handler may still be running, but the handler isn't called again.
+  /// Ends the watch.
+  ///
+  /// At most one call of the handler may still be running or just beginning. After this call, the handler isn't called.
   func cancel() {
     state.withLock { $0.isCanceled = true }
     if Fork.count == 0 { FolderEvents.shared.remove(self) }

@@ -2,10 +2,11 @@
   internal import Dispatch
   import Support
 
-  /// The inotify events for all watched files, which come from watches on the folders of the files.
+  /// The inotify events for all watched files.
   ///
-  /// A watch on a file itself would end when the file is deleted or replaced. All watched files of the process share
-  /// one descriptor and one thread, which exist while there is a watch.
+  /// The events come from watches on the folders of the files. A watch on a file itself would end when the file is
+  /// deleted or replaced. All watched files of the process share one descriptor and one thread, which exist while there
+  /// is a watch.
   ///
   /// Once a second, the thread looks for changes that had no event. Events are missing if a folder doesn't exist or was
   /// replaced, if one of its ancestors was moved, or if the system has no free descriptors or watches.
@@ -45,7 +46,7 @@
 
     /// Ends the watch on the file.
     ///
-    /// When no watch remains, the thread ends within a second.
+    /// When no watch remains, the thread ends within about a second.
     func remove(_ file: FileWatch) {
       state.withLock { state in
         unwatch(state.entries.removeValue(forKey: ObjectIdentifier(file))?.folder, in: state)
@@ -98,7 +99,9 @@
       }
     }
 
-    /// Returns the inotify descriptor; if no watch remains, closes the descriptor and returns nil.
+    /// Returns the inotify descriptor, which is -1 if there is none.
+    ///
+    /// If no watch remains, the method closes the descriptor and returns nil.
     private func noticesToWaitFor() -> Int32? {
       state.withLock { state in
         if !state.entries.isEmpty { return state.notices }
@@ -108,7 +111,9 @@
       }
     }
 
-    /// Calls the handlers of the files that have an event and, once a second, of the files whose status has changed.
+    /// Schedules a call of the handler of each file that has, or may have, an event.
+    ///
+    /// If `isTick` is true, which it is once a second, this also includes each file whose status has changed.
     private func handle(_ events: [Event], isTick: Bool) {
       let (due, others) = state.withLock { state in
         let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
@@ -116,8 +121,8 @@
         for entry in state.entries.values {
           let own = events.filter { $0.folder == entry.folder }
           let isGone = own.contains { $0.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 }
-          // Another folder may be at the path now. For an unchanged folder, the system returns the existing watch
-          // descriptor.
+          // Another folder may be at the path now. If it is still the same folder, the system returns the existing
+          // watch descriptor.
           if isTick || isGone { follow(entry.file, in: &state) }
           if isGone || isOverflow || own.contains(where: { $0.name == entry.file.path.name }) {
             due.append(entry.file)

@@ -6,7 +6,8 @@
   /// The kqueue events of all watched files and of their folders.
   ///
   /// A kqueue watches an open file, not a name. When another file takes the name, only the folder has an event. After
-  /// each event, and once a second, both paths are looked up again, and a new folder or file at a path is watched.
+  /// each event, and once a second, the paths of the file and its folder are looked up again. If another folder or file
+  /// is at a path then, it is watched instead.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch

@@ -65,12 +65,14 @@ extension SystemError {
   var isTaken: Bool { number == EEXIST }
   /// Whether the disk, the quota or the process's file-size limit is exhausted.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
-  /// Whether a file can't be replaced, because it is a mount point of its own or its folder may not be written.
+  /// Whether the error shows that no other file can replace the file.
+  ///
+  /// The file may be a mount point of its own (`EBUSY`), or the process may lack the permission to replace the file.
   var isOfFixedFile: Bool { number == EBUSY || isRefusal }
   /// Whether access was denied, perhaps only for writing.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
-  /// The error that ends a rewrite of the file if another program has changed the file in the meantime.
+  /// The error of an attempt to rewrite the file while another program changes the file.
   static var outdated: SystemError { SystemError("read", ESTALE) }
   static var cycle: SystemError { SystemError("readlink", ELOOP) }
 }

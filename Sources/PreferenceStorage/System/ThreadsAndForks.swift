@@ -57,15 +57,15 @@ struct Patience {
 
 /// A lock between the threads of this process, with a time limit for waiting.
 ///
-/// The lock knows which thread holds it. A write within a transaction of its own thread throws an error instead of
-/// causing a deadlock.
+/// The lock knows which thread holds it. If a thread writes to the store within its own transaction, the write throws
+/// an error at once, because it would wait in vain for its own thread.
 final class Turn: Sendable {
   /// The thread that holds the lock (`currentThread`), or 0.
   ///
-  /// It is exchanged acquiring and stored releasing, so that a thread with the lock sees what earlier owners have
-  /// written.
+  /// The value is exchanged with acquiring order and stored with releasing order. This way, a thread that has the lock
+  /// sees everything that earlier owners have written.
   private let owner = Atomic<UInt>(0)
-  /// The path of the file, for error messages; nil for other stores.
+  /// The path of the store's file, for error messages; nil for a store without a file.
   private let path: String?
 
   init(of path: String?) { self.path = path }
@@ -124,9 +124,9 @@ enum Fork {
     #endif
   }()
 
-  /// The number of forks, counted from the first access to this property, that led to this process.
+  /// The number of forks between the process that first read this property and the current process.
   ///
-  /// An access takes one atomic load and no system call.
+  /// The first access registers a handler for forks. Any other access takes one atomic load and no system call.
   static var count: Int {
     registration
     return counter.load(ordering: .relaxed)
@@ -165,7 +165,7 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
   private let first = AtomicLazyReference<Entry>()
 
-  /// Returns the object of this process, which the first call in the process creates.
+  /// Returns the object of this process; the first call in the process creates the object with `make`.
   func object(_ make: () -> Object) -> Object {
     var entry = first.load() ?? first.storeIfNil(Entry(make()))
     while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }

@@ -68,7 +68,10 @@ extension DependencyGraph {
 }
 
 extension DependencyGraph.Node {
-  /// The text of a node: the type's name, the file and line of its key, and its scope unless the scope is `unique`.
+  /// The text of a node: the type's name, followed by notes in parentheses.
+  ///
+  /// The notes are the file and line of the declared key, and the scope unless it is `unique`. A type that has no
+  /// registration, and isn't a container, has the note `missing`.
   var label: String {
     var name = type[...]
     var notes: [String] = []

@@ -1,7 +1,8 @@
-/// A layout of boxes in a picture, which puts each box above the boxes that its lines lead to.
+/// A layout of boxes in a picture, which puts each box above the boxes that its lines lead to, except in cycles.
 ///
 /// This is a layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981). The longest path to a box
-/// determines its layer, and the mean position of its neighbors determines its position in the layer.
+/// determines the layer of the box. The mean position of the boxes above, from which lines lead to the box, determines
+/// the position in the layer.
 struct LayeredLayout {
   struct Box {
     fileprivate(set) var x = 0
@@ -24,7 +25,8 @@ struct LayeredLayout {
 
   /// - Parameters:
   ///   - widths: The width of each box.
-  ///   - lines: The lines between boxes, by number. A line from a box to itself doesn't affect the layout.
+  ///   - lines: The lines between boxes, which are given by their indices in `widths`. A line from a box to itself
+  ///     doesn't affect the layout.
   init(widths: [Int], lines: [(from: Int, to: Int)]) {
     var needs = widths.map { _ in [Int]() }
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
@@ -58,7 +60,7 @@ struct LayeredLayout {
     height = max(1, layers.count) * 84 - 12
   }
 
-  /// Returns the distance from a box or a bend to the next box or bend in its row.
+  /// Returns the distance from the left edge of a box or bend to the left edge of the next box or bend in the row.
   private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
   /// Returns the box or bend with the given number; a bend is a box without width.
@@ -69,7 +71,8 @@ struct LayeredLayout {
 
   /// Returns the length of the longest path to each node.
   ///
-  /// If all remaining nodes are in cycles or needed by cycles, the node with the lowest number is taken next.
+  /// A node is visited after all nodes that need it. If all remaining nodes are in cycles or needed by cycles, the
+  /// remaining node with the lowest number is visited next.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -128,7 +131,8 @@ struct LayeredLayout {
 
   /// Returns the layers with their boxes sorted so that few lines cross.
   ///
-  /// Boxes are sorted by the mean position of the boxes that need them.
+  /// The boxes of a layer are sorted by the mean position of the boxes that need them. For a box that no box needs, the
+  /// mean position is the middle.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

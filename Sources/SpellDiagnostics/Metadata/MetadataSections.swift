@@ -9,8 +9,8 @@ struct MetadataSections {
 
   /// The descriptors of all structs and classes that the image declares.
   ///
-  /// A record is a relative pointer. Its two lowest bits are 0 if it leads to a descriptor, or 1 if it leads to a
-  /// pointer to a descriptor.
+  /// A record is a relative pointer, whose two lowest bits are a kind. A pointer of kind 0 leads to a descriptor. A
+  /// pointer of kind 1 leads to an absolute pointer to a descriptor.
   var declaredTypes: [ContextDescriptor] {
     Self.records(types).compactMap { record in
       let offset = record.load(as: Int32.self)
@@ -23,10 +23,11 @@ struct MetadataSections {
     }
   }
 
-  /// Returns the descriptors of the types that conform to a protocol.
+  /// Returns the descriptors of the types that conform to the protocol whose descriptor is at the given address.
   ///
-  /// A conformance consists of pointers to the protocol, the type and the witness table, and of flags, of 32 bits each.
-  /// Bits 3 to 5 of the flags are the kind of the pointer to the type.
+  /// A conformance consists of four 32-bit fields: relative pointers to the protocol, to the type and to the witness
+  /// table, and the flags. Bits 3 to 5 of the flags are the kind of the pointer to the type. Kind 0 leads to the type's
+  /// descriptor, and kind 1 leads to an absolute pointer to this descriptor.
   func types(conformingTo wanted: UnsafeRawPointer?) -> [ContextDescriptor] {
     Self.records(conformances).compactMap { record in
       guard let conformance = record.target, conformance.indirectableTarget == wanted,

@@ -47,7 +47,7 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Returns whether the program declares a key of a type or, for an Optional of a class, of the wrapped type.
+  /// Returns whether the program declares a key of a type or, for an Optional of objects, of the wrapped type.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
@@ -68,7 +68,7 @@ struct ProgramListing {
     var types: Set<ObjectIdentifier> = []
     for image in images {
       MangledName.forEach(in: image.typeNames) { name in
-        // Other entries of the section have another form, and their bytes must not be read as pointers.
+        // The section also has entries of other forms, whose bytes must not be read as pointers.
         guard name.hasArguments, MangledName.firstDescriptor(ofNameAt: name.address) == keyClass,
           let key = name.type as? InjectionKeys.Type
         else { return }

@@ -15,9 +15,9 @@
 
     /// The locations of the metadata in each loaded image.
     ///
-    /// A list of sections contains its version, three internal words, and the address and size of each section. The
-    /// sections are protocols, conformances, types, type names and others, in this order. Lists of other versions than
-    /// 4 and 5, which have this layout, are skipped.
+    /// A list of sections consists of words: the version, three internal words, and then an address and a size for each
+    /// section. The sections are, in this order, protocols, conformances, types, type names and others. Versions 4 and
+    /// 5 have this layout. Lists of other versions are skipped.
     static var sections: [MetadataSections] {
       var lists: [UnsafePointer<UInt>] = []
       withUnsafeMutablePointer(to: &lists) { lists in

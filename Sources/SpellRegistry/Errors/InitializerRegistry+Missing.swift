@@ -47,7 +47,7 @@ extension InitializerRegistry {
     return "Register a factory before it is asked for: registry.register(\(initializer))"
   }
 
-  /// Returns advice if this registry, which is current, can serve a request that another registry can't; nil otherwise.
+  /// Returns advice if this registry, the current one, can serve the request that `asked` can't serve; nil otherwise.
   private func registeredElsewhere(
     than asked: InitializerRegistry, _ service: Service, named name: String?, in containerType: (any AnyObject.Type)?
   ) -> String? {
@@ -82,7 +82,7 @@ extension InitializerRegistry {
 }
 
 extension [RegistrationRecord] {
-  /// Returns the newest registrations, at most `limit`, in the order of registration.
+  /// Returns the newest registrations of the array, at most `limit`, in the order of registration.
   fileprivate func newest(_ limit: Int) -> [RegistrationRecord] {
     var newest: [RegistrationRecord] = []
     for record in self where newest.count < limit || record.age > newest[0].age {
@@ -95,19 +95,19 @@ extension [RegistrationRecord] {
 
 /// A search for registrations that are similar to a request that no registration serves.
 ///
-/// The search compares cheap facts about each registration. It writes sentences only about the few registrations that
-/// an error lists.
+/// The search first compares facts that are quick to find for each registration. It writes sentences only about the few
+/// registrations that an error lists.
 private struct NearMatches {
   /// The relation of a registration to the request.
   enum Relation {
-    /// An instance that would serve the request if it were registered for its supertypes.
+    /// The registration has an instance that would serve the request with `as: .anySupertype`.
     case fittingInstance
     case subtype
-    /// A registration that is limited to a superclass of the container and excludes subclasses.
+    /// The registration is for exactly one class of containers, which is a superclass of the container's class.
     case superclassOnly
-    /// A registration for the requested type but for other properties, or for a type with a similar name.
+    /// The registration is for the requested type but another name or container, or for a type with a similar name.
     case similar
-    /// A registered closure that returns nothing, although it may be meant to make the value.
+    /// The registered closure returns nothing, although it may be meant to make the value.
     case nothing
   }
 
@@ -145,8 +145,8 @@ private struct NearMatches {
     return bareName.isSimilar(to: name) ? .similar : nil
   }
 
-  /// Returns the sentence that an error lists about a registration, or nil if the registration isn't similar to the
-  /// request.
+  /// Returns the sentence about a registration for the notes of an error, or nil if the registration isn't similar to
+  /// the request.
   func note(on record: RegistrationRecord) -> String? {
     let (type, wanted, found) = (service.type, TypeName.of(service.type), record.service)
     switch relation(to: record) {
@@ -187,10 +187,10 @@ private struct NearMatches {
   }
 }
 
-/// A type's name in lowercase, without `any`, generic arguments and Optionals, for comparison with many other names.
+/// A type's name in lowercase, without `any`, generic arguments and Optionals, to compare with many other names.
 struct BareName: Sendable {
   private let bytes: [UInt8]
-  /// A set of bits for the letters and digits in the name, whose comparison tells most names apart.
+  /// The letters and digits in the name as a set of bits, in which most different names differ.
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
@@ -199,8 +199,8 @@ struct BareName: Sendable {
   ///
   /// The type isn't cast to find an Optional, because the cast would search the conformances of the whole program.
   init(of type: any Any.Type) {
-    // The name of a function is the name of its result type. The name of a factory is the name of the type that it
-    // makes.
+    // For a function type, this is the name of its result type. For a factory, it is the name of the type of the values
+    // that the factory makes.
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
@@ -212,16 +212,18 @@ struct BareName: Sendable {
     isOfClass = type is any AnyObject.Type
   }
 
-  /// Returns whether `name` is equal to this name, ignoring case.
+  /// Returns whether `name`, which must be ASCII, is equal to this name, ignoring case.
   func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
 
-  /// Returns whether the names differ in a few characters only, as after a misspelling, or one name contains the other.
+  /// Returns whether the names differ in a few bytes only, as after a misspelling, or one name contains the other.
+  ///
+  /// A name of one or two bytes doesn't count as contained in the other name.
   func isSimilar(to other: BareName) -> Bool {
     if letters == other.letters && bytes == other.bytes { return true }
     let (shorter, longer) = bytes.count < other.bytes.count ? (self, other) : (other, self)
     let isPart = shorter.bytes.count >= 3 && shorter.letters & ~longer.letters == 0
     if isPart && longer.bytes.contains(part: shorter.bytes) { return true }
-    // Each insertion, removal or replacement of a character changes at most two bits of `letters`.
+    // Each edit of a byte changes at most two bits of `letters`.
     let limit = longer.bytes.count / 4
     guard longer.bytes.count - shorter.bytes.count <= limit, (letters ^ other.letters).nonzeroBitCount <= 2 * limit
     else { return false }

@@ -1,7 +1,7 @@
 /// The reason why a value couldn't be made or injected, with the whole path of requests to the fault.
 ///
-/// An error begins at the fault and gains a step at every initializer that it passes through, so the path is complete
-/// wherever the error is caught. The path is the same in debug and release builds.
+/// An error begins at the fault and gains a step in every initializer that rethrows it. Where the error is caught, its
+/// path lists all requests from that place to the fault. The path is the same in debug and release builds.
 ///
 /// ```swift
 /// do {
@@ -19,7 +19,7 @@ public struct InjectionError: Error, Sendable {
 
     package init(description: String) { self.description = description }
 
-    /// No registration serves the request's type, name and container, or the registry of the property no longer exists.
+    /// No registration serves the request's type or key, name and container, or the registry to ask no longer exists.
     public static let notRegistered = Code(description: "notRegistered")
     /// An initializer requested its own result, directly or through others, or completion hooks cause each other
     /// without end.
@@ -40,7 +40,7 @@ public struct InjectionError: Error, Sendable {
     public static let noInjectableProperties = Code(description: "noInjectableProperties")
   }
 
-  /// The content of an error, stored behind one reference so that throwing the error costs no more than returning.
+  /// The content of an error, stored behind one reference so that throwing an error costs no more than returning it.
   private final class Details: Sendable {
     typealias Content = (
       code: Code, steps: [InjectionStep], underlying: (any Error)?, notes: [String], isWhole: Bool
@@ -50,7 +50,7 @@ public struct InjectionError: Error, Sendable {
   }
   private let details: Details
 
-  /// Creates an error with the steps from the first request to the fault.
+  /// Creates an error with the steps of its path, from the outermost request to the fault.
   ///
   /// - Parameter advice: Sentences that tell the developer what to write; nil for none.
   package init(
@@ -68,9 +68,9 @@ public struct InjectionError: Error, Sendable {
   /// The kind of fault, by which callers can tell errors apart.
   public var code: Code { details.content.code }
 
-  /// The names of the requested types, from the first request to the fault.
+  /// The names of the requested types, from the outermost request to the fault.
   ///
-  /// The path of a cycle ends with the type with which the cycle begins.
+  /// The path of a cycle ends with the repetition of the type with which the cycle begins.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, if the code is ``Code/initializerFailed``; nil for other codes.
@@ -79,30 +79,35 @@ public struct InjectionError: Error, Sendable {
   package var steps: [InjectionStep] { details.content.steps }
   package var notes: [String] { details.content.notes }
 
-  /// Returns a copy of the error with one more step in front, for the request that caused the first step.
+  /// Returns a copy of the error with `step`, the request that caused the path's first step, in front of the path.
+  ///
+  /// An error that `whole()` returned stays unchanged.
   package func asked(by step: InjectionStep) -> InjectionError {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
-  /// Returns a copy of the error that gains no more steps, because one pass through a cycle is enough.
+  /// Returns a copy of the error to which `asked(by:)` adds no steps.
+  ///
+  /// A `.cycle` error whose path already contains the cycle once needs no more steps.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns a copy of the error whose path ends after the first pass through a cycle.
+  /// Returns a copy of a `.cycle` error whose path ends where the cycle's first step is repeated, or any other error.
   ///
-  /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once.
+  /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once. The path then
+  /// continues after the repeated step.
   func inOneLap() -> InjectionError {
     code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
   }
 
-  /// Returns a copy of the error with more notes, which are sentences at the end of its description.
+  /// Returns a copy of the error with more notes, which are sentences at the end of the error's description.
   package func noting(_ notes: String...) -> InjectionError {
     InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.content.isWhole)
   }
 
   /// Returns the `InjectionError` for an error that an initializer threw.
   ///
-  /// An `InjectionError` gets the step in front. Any other error becomes the underlying error of an
-  /// `.initializerFailed` error.
+  /// An `InjectionError` is returned with `step` in front of its path. For any other error, the result is an
+  /// `.initializerFailed` error that has `error` as its underlying error and `step` as its path.
   static func wrapping(_ error: any Error, thrownBy step: InjectionStep? = nil) -> InjectionError {
     guard let error = error as? InjectionError else {
       return InjectionError(.initializerFailed, through: [step].compactMap(\.self), underlying: error)
@@ -125,7 +130,9 @@ public struct InjectionError: Error, Sendable {
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// A message with the fault, its property, the path with the file and line of every registration, and the remedy.
+  /// A message with the fault, the property that made the request, the path, and a remedy.
+  ///
+  /// The path has the file and line of each known registration. The middle part of a long path is left out.
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
@@ -196,7 +203,9 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The first pass through a cycle, from a step to its repetition; the whole path for any other error.
+  /// The steps of a cycle, from its first step to the first repetition of that step.
+  ///
+  /// These are all steps of the error if no step is repeated, or if the code isn't `.cycle`.
   private var cycle: ArraySlice<InjectionStep> {
     for (end, step) in steps.enumerated() where code == .cycle {
       if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return steps[start...end] }
@@ -204,7 +213,7 @@ extension InjectionError: CustomStringConvertible {
     return steps[...]
   }
 
-  /// Returns a list, without the middle part if the list has more than 40 elements.
+  /// Returns the list, but with a count in place of the middle elements if there are more than 40 elements.
   private static func shortened(_ list: [String]) -> [String] {
     list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
   }
@@ -213,8 +222,10 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message consists of ``description``, the values that this thread was making, and a hint to call `resolve()` if
-  /// the property has that function.
+  /// The message consists of ``description``, the values that this thread was making, and a hint to call `resolve()`.
+  /// For a cycle, these values are steps of the path in the description.
+  ///
+  /// - Parameter canResolve: Whether the property has a `resolve()` function. If not, the message lacks the hint.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
     // A cycle may begin in an outer initializer, so the error gains the steps that throwing it would add.

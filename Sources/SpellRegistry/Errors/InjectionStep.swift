@@ -1,12 +1,12 @@
-/// One step on the path of an ``InjectionError``, such as a request for a type.
+/// One step on the path of an ``InjectionError``: a request for a value, or a value that was being made.
 package struct InjectionStep: Sendable {
   package let typeName: String
   private let type: ErasedType
   /// The name that the request specifies; nil if the request uses the property's own name or none.
   package var name: String?
-  /// The property that made the request, as `Container.property`; nil if there is none.
+  /// The property that made the request, as `Container.property`; nil if there is none or the container isn't known.
   package var property: String?
-  /// The place of the property's declaration, as `Module/File.swift:line`.
+  /// The place of the property's declaration, as `Module/File.swift:line`; nil if none is known.
   package var declaration: String?
   /// The place of the registration that serves the request, as `Module/File.swift:line`; nil if none is known.
   package var registration: String?
@@ -19,7 +19,10 @@ package struct InjectionStep: Sendable {
     (self.property, self.registration) = (property, registration?.description)
   }
 
-  /// Returns whether this step and `other` may be the same step: every fact that is known of both steps is equal.
+  /// Returns whether this step and `other` may be the same step.
+  ///
+  /// The names of the types must be equal. The key, the registration, the property and the name must be equal if both
+  /// steps have them.
   func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
@@ -29,23 +32,25 @@ package struct InjectionStep: Sendable {
   /// The property's own name; nil if no property made the request, or if the name is unknown.
   package var propertyName: Substring? { property?.split(separator: ".").last.flatMap { $0.hasPrefix("(") ? nil : $0 } }
 
-  /// The first argument of `resolve` for this step, as source code: `Clock.self` or `.key`.
+  /// The first argument of `resolve` for this step, as source code: `Clock.self`, or `.key` in place of a declared key.
   private var source: String { key != nil ? ".key" : TypeName.source(of: type.type) }
 
-  /// The source code of the call that throws this step's error, for messages.
+  /// The source code of a call that requests this step's value and can throw, for messages.
   var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
 
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
-  /// Returns the source code of a constant that requests this step's value when the constant is read.
+  /// Returns the source code of an `Injected` constant that requests this step's value when the constant is read.
   ///
-  /// A `Sendable` class may store this constant in a property.
+  /// Unlike an `@Injected` property, this constant is also possible in a `Sendable` class.
+  ///
+  /// - Parameter policy: The constant's `InjectionPolicy` as source code, such as `.everyRead`; empty for the default.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
     return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"
   }
 
-  /// Whether the step has a registration or a declared key.
+  /// Whether a registration or a declared key is known for the step, unlike for a property's own expression.
   var isRegistered: Bool { registration != nil || key != nil }
 
   var line: String? {

@@ -11,8 +11,8 @@ package protocol OptionalValue {
 extension OptionalValue {
   /// Puts nil in `memory`.
   ///
-  /// In this extension of the protocol, the runtime doesn't look up the metadata of `Self`. In an extension of
-  /// Optional, it would.
+  /// The function is in an extension of the protocol, because in an extension of Optional, each call would look up the
+  /// metadata of `Self` in the runtime.
   static func putNil(in memory: ValueMemory) { memory.put(Self.none) }
 }
 

@@ -6,7 +6,7 @@ package enum TypeName {
   ///
   /// A call takes a few microseconds, so the function is meant for messages and drawings.
   ///
-  /// - Parameter isNested: Whether the name includes the types that the type is nested in, as source code does.
+  /// - Parameter isNested: Whether the name of a nested type includes its enclosing types, as in `Menu.Item`.
   package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
     if let optional = type as? any OptionalValue.Type { return operand(optional.wrappedType, isNested: isNested) + "?" }
     if let factory = type as? any FactoryType.Type {
@@ -23,7 +23,8 @@ package enum TypeName {
 
   /// Returns the name as in source code: `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
   ///
-  /// A name with several arguments is returned unchanged, because their order may differ from the order in source code.
+  /// A name with several arguments is returned unchanged, because the runtime may order the arguments differently than
+  /// source code does.
   private static func withArgument(_ name: String) -> String {
     let (equals, open) = (" == ".utf8, "<Self.".utf8)
     guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }
@@ -32,14 +33,17 @@ package enum TypeName {
     return String(name[..<start]) + "<" + String(name[argument.startIndex...])
   }
 
-  /// Returns whether the type is an existential type, such as `any Tracker`.
+  /// Returns whether the type is an existential type without generic arguments, such as `any Tracker`.
   ///
-  /// The standard library reveals an existential type only by the name of its metatype, which ends in `.Protocol`.
+  /// The standard library reveals such a type only by the name of its metatype, which ends in `.Protocol`. For a type
+  /// with arguments, such as `any Clock<Duration>`, the function returns false.
   private static func isExistential(_ type: any Any.Type) -> Bool {
     _typeName(Swift.type(of: type), qualified: false).hasSuffix(".Protocol")
   }
 
   /// Returns whether every value of the type is an object, as for a class or a protocol that only classes conform to.
+  ///
+  /// For a protocol with generic arguments, such as `any Clock<Duration>`, the function always returns false.
   package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
     // `any Error` always has the size of one pointer to a box, although values of any type can be errors.
@@ -80,21 +84,23 @@ package enum TypeName {
     _typeName(Swift.type(of: type), qualified: false) == "(\(_typeName(type, qualified: false))).Type"
   }
 
-  /// Returns the name of a type in a form that `.self` or `?` can follow, with parentheses around existential and
-  /// function types.
+  /// Returns the name of a type in a form that `.self` or `?` can follow.
+  ///
+  /// The name of a function type, and a name that begins with `any`, gets parentheses.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
     let name = of(type, isNested: isNested)
     return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name
   }
 
-  /// Removes the modules, and the scopes around local types, from a qualified name.
+  /// Returns a qualified name without the names of modules, and without the scopes around local types.
   ///
   /// `Shop.Cart`, `(extension in App):Shop.Cart` and `Shop.(unknown context at $10a4).Cart` all become `Cart`.
   private static func withoutModules(_ name: String) -> String {
     let (local, extended) = ("(unknown context at $".utf8, "(extension in ".utf8)
     var rest = Array(name.utf8)[...]
     var result: [UInt8] = []
-    // The index in `result` of the dotted path that is being read, and whether the path's next component is the module.
+    // While a dotted path is being read, `start` is the path's index in `result`, and `isModule` tells whether the next
+    // component of the path is the module. Outside of a path, `start` is nil.
     var start: Int?
     var isModule = true
     while let byte = rest.first {

@@ -2,7 +2,7 @@
 ///
 /// A lookup in a dictionary copies the value, and so retains the objects that the value refers to. A lookup in this
 /// table reads the value without a copy (benchmark: "Resolve a singleton"). No input can choose addresses that collide,
-/// so hashing an address takes one multiplication.
+/// so one multiplication is enough to hash an address.
 @safe struct AddressTable<Value: ~Copyable>: ~Copyable {
   private struct Slot: ~Copyable {
     /// The address; 0 if the slot is free.
@@ -62,7 +62,8 @@
     var taken: Value?
     unsafe slots[hole].key = 0
     unsafe swap(&slots[hole].value, &taken)
-    // A later value whose search would now stop at the empty slot moves into that slot, and leaves a new empty slot.
+    // A search stops at an empty slot. A value in a later slot whose search would now stop at `hole` therefore moves to
+    // `hole`. The slot that it leaves is the next hole.
     var next = (hole + 1) & (capacity &- 1)
     while unsafe slots[next].key != 0 {
       let home = unsafe home(of: slots[next].key)

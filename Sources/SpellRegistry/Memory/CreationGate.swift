@@ -5,14 +5,14 @@ public import Synchronization
 /// | state | low 3 bits | other bits |
 /// |---|---|---|
 /// | vacant | 0 | 0 |
-/// | busy | 1 | the thread that makes the value |
-/// | ready | 2 | the epoch in which the value was made or last checked |
-/// | awaited | 3 | the thread that makes the value, while at least one other thread sleeps in ``Waits`` |
+/// | busy | 1 | the ID of the thread that makes the value |
+/// | ready | 2 | for a property, the epoch in which the value was made or last checked; 0 for any other value |
+/// | awaited | 3 | the ID of the thread that makes the value, while at least one other thread sleeps in ``Waits`` |
 /// | replaced | 4 | 0; the property has a newer `PropertyCell` |
 ///
 /// A state is settled unless it is busy or awaited. Only the thread that exchanges a settled state for busy makes the
 /// value. This thread makes and writes the value with no lock held, and then stores a settled state with releasing
-/// order. A reader that loads `ready` with acquiring order sees the complete value.
+/// order. A reader that loads `ready` with acquiring order sees everything that this thread wrote before the store.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
@@ -22,7 +22,9 @@ public import Synchronization
   static var awaited: UInt { 3 }
   static var replaced: UInt { 4 }
   @inlinable static var tags: UInt { 7 }
-  /// The difference between successive epochs, and between thread IDs, which leaves the low bits free for the tags.
+  /// The difference between successive epochs, and between successive thread IDs.
+  ///
+  /// Steps of this size never change the low bits, which are for the tags.
   static var unit: UInt { 8 }
 
   @inlinable init() { state = Atomic(Self.vacant) }
@@ -31,12 +33,12 @@ public import Synchronization
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
 
-  /// Makes the given thread the maker of the value, or returns false if the state is no longer `settled`.
+  /// Records that `thread` makes the value from now on, or returns false if the state is no longer `settled`.
   func begin(from settled: UInt, on thread: UInt) -> Bool {
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Exchanges the state for a settled one and wakes the waiting threads, unless the state is already `replaced`.
+  /// Exchanges the state for the state `settled` and wakes the waiting threads, unless the state is already `replaced`.
   func settle(as settled: UInt) {
     var found = current
     while found != Self.replaced {

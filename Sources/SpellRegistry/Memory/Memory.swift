@@ -7,10 +7,11 @@ public import Synchronization
 
 /// Untyped memory for one value.
 ///
-/// Only the code that requests the value and the code that makes the value know its type. The code that passes the
-/// memory from the requester to the maker is compiled once for all types.
+/// Only the code that requests the value and the code that makes it know the value's type. All code that passes the
+/// memory from the first to the second is compiled once for all types.
 ///
-/// - Precondition: The requester and the maker use one type, and the memory exists for as long as this struct is used.
+/// - Precondition: The code that makes the value uses the same type as the code that requests it, and the memory exists
+///   for as long as this struct is used.
 @safe @frozen @usableFromInline package struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
@@ -26,7 +27,7 @@ public import Synchronization
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// Returns the value that `initialize` puts in temporary memory on the stack.
+  /// Returns the value that `initialize` puts in temporary memory, which is on the stack if possible.
   @inline(__always) @inlinable package static func value<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Void
   ) throws(Failure) -> Value {
@@ -37,7 +38,7 @@ public import Synchronization
     }
   }
 
-  /// Returns the value that `initialize` puts in temporary memory on the stack, or nil if `initialize` returns false.
+  /// Returns the value that `initialize` puts in temporary memory, or nil if `initialize` returns false.
   @inline(__always) @inlinable static func optionalValue<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Bool
   ) throws(Failure) -> Value? {
@@ -68,7 +69,7 @@ public import Synchronization
     return _openExistential(type, do: value)
   }
 
-  /// Stores a value in the memory if a cast of the value to the type succeeds, and returns whether it succeeds.
+  /// Stores a value in the memory if a cast of the value to `type` succeeds, and returns whether the cast succeeds.
   func put(_ value: Any, as type: any Any.Type) -> Bool {
     func put<Value>(_: Value.Type) -> Bool {
       guard let value = value as? Value else { return false }
@@ -82,11 +83,13 @@ public import Synchronization
   func putObject(_ object: AnyObject) { unsafe address.initializeMemory(as: AnyObject.self, to: object) }
 
   /// Returns one word of the memory, loaded atomically.
+  ///
+  /// - Parameter index: The offset of the word in the memory, counted in words.
   func word(at index: Int) -> UInt {
     unsafe address.assumingMemoryBound(to: Atomic<UInt>.self)[index].load(ordering: .relaxed)
   }
 
-  /// Returns memory on the heap, which the caller has to deallocate.
+  /// Returns new, uninitialized memory on the heap, which the caller must deallocate.
   static func allocate(for type: any Any.Type) -> ValueMemory {
     func allocate<Value>(_: Value.Type) -> ValueMemory {
       unsafe ValueMemory(UnsafeMutablePointer<Value>.allocate(capacity: 1))
@@ -191,9 +194,9 @@ struct ErasedType: Hashable, Sendable {
   }
 }
 
-/// A counter of the events after which injected properties check their values for being outdated.
+/// A counter of the events after which each injected property checks whether its value is outdated.
 ///
-/// Its values are encoded like the `ready` state of a `CreationGate`.
+/// The count is encoded like the `ready` state of a `CreationGate`.
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 
@@ -237,7 +240,9 @@ struct ErasedType: Hashable, Sendable {
     return unsafe unsafeDowncast(buffer, to: PropertyCell.self)
   }
 
-  /// The memory of the value, read by pointer to avoid the header's exclusivity check, which costs more than the read.
+  /// The memory of the value, read by pointer from the header.
+  ///
+  /// The pointer avoids the exclusivity check of the header, which costs more than the read.
   @usableFromInline var memory: PropertyMemory {
     unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee }
   }
@@ -247,7 +252,7 @@ struct ErasedType: Hashable, Sendable {
     return unsafe (memory.value.address - offset).assumingMemoryBound(to: PropertyFields.self)
   }
 
-  /// The state of the property except for its value, read in place through an addressor, which copies nothing.
+  /// The fields that precede the value in memory, read in place through an addressor, which copies nothing.
   var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
 
   deinit {
@@ -294,7 +299,7 @@ struct ErasedType: Hashable, Sendable {
 /// The frames of one thread, the innermost last, in memory that only this thread uses.
 ///
 /// An array would check at each change that no other array shares its storage, and retain the storage for each search
-/// (benchmark: "resolve a graph of five"). The owner of the stack has to call ``free()``.
+/// (benchmark: "resolve a graph of five"). The owner of the stack must call ``free()``.
 @safe struct FrameStack: RandomAccessCollection {
   private var base = UnsafeMutablePointer<Frame>.allocate(capacity: 16)
   private var capacity = 16
@@ -312,7 +317,7 @@ struct ErasedType: Hashable, Sendable {
   /// Removes the innermost frame, which owns no objects and therefore needs no release.
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
-  /// Sets whether the innermost frame, if there is one, makes objects that hold their registry weakly.
+  /// Records in the innermost frame, if there is one, whether objects made in that frame hold their registry weakly.
   mutating func note(linksWeakly: Bool) {
     if endIndex > 0 { unsafe base[endIndex - 1].linksWeakly = linksWeakly }
   }

@@ -1,7 +1,7 @@
 /// The name, type and offset of a class's stored property, as the Swift runtime reports them.
 ///
 /// `Mirror` also uses these runtime functions, but it copies every property's value. Properties may belong to another
-/// actor, so this type copies only the value that a caller asks for, and a search for a property copies no value.
+/// actor, so this type copies a value only in `value(in:)`. A search with `contains(_:or:in:)` copies no value.
 struct StoredField: Sendable {
   /// The property's label, such as `_clock` for the storage of a wrapped property `clock`.
   let label: String
@@ -32,12 +32,13 @@ struct StoredField: Sendable {
 
   /// Returns a copy of the property's value.
   ///
-  /// - Precondition: This field is a property of the object's class, and the caller may read the property.
+  /// - Precondition: This field is a property of the object's class, and no other thread is changing the property.
   func value(in object: AnyObject) -> Any { withExtendedLifetime(object) { memory(in: object).any(type) } }
 
-  /// Returns whether the property's memory contains one of two words, such as the address of an object.
+  /// Returns whether any aligned word of the property's memory is equal to `first` or `second`.
   ///
-  /// The words are loaded atomically, because another thread may be changing the property.
+  /// A caller passes the address of an object, for example. The words are loaded atomically, because another thread may
+  /// be changing the property. For a type with a smaller alignment than a word, the result is false.
   func contains(_ first: UInt, or second: UInt?, in object: AnyObject) -> Bool {
     func layout<Value>(_: Value.Type) -> (size: Int, alignment: Int) {
       (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment)

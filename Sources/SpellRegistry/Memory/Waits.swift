@@ -19,8 +19,9 @@ enum Waits {
 
   /// Sleeps while another thread makes the gate's value, but may return before the value exists.
   ///
-  /// - Throws: `.cycle`, with the cycle's steps, if the calling thread is the value's maker, or if the maker waits for
-  ///   the calling thread, directly or indirectly.
+  /// - Parameter step: The request for the value, which is a step of the error's path.
+  /// - Throws: `.cycle`, with the cycle's steps, if the calling thread itself is making the value, or if the thread
+  ///   that makes the value waits for the calling thread, directly or through other threads.
   static func wait(
     at gate: borrowing CreationGate, for step: FrameSummary, on thread: CurrentThread
   ) throws(InjectionError) {
@@ -31,7 +32,8 @@ enum Waits {
       guard CreationGate.isBusy(found) else { return false }
       let wait = Wait(gate: id, maker: found & ~CreationGate.tags, step: step, making: making, signal: signal)
       cycle = path(of: wait, backTo: thread.id, in: waits)
-      // Waiting threads mark a gate as awaited only under this lock. The maker takes the lock to wake these threads.
+      // A waiting thread marks the gate as awaited only under this lock. The thread that makes the value takes the same
+      // lock to wake the waiting threads, so it misses none of them.
       let isMarked =
         cycle == nil
         && gate.state.compareExchange(
@@ -54,7 +56,10 @@ enum Waits {
     for wait in woken.values { wait.signal.wake() }
   }
 
-  /// Returns the steps of the cycle that a new wait would complete, or nil if the waits lead to a running thread.
+  /// Returns the steps of the cycle that the new `wait` would complete.
+  ///
+  /// The search goes from each wait to the thread that makes the awaited value. If it reaches a thread that doesn't
+  /// wait, there is no cycle, and the result is nil.
   private static func path(
     of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]
   ) -> [FrameSummary]? {

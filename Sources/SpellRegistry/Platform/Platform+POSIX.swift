@@ -4,12 +4,13 @@
 #if !os(Windows) && !(os(WASI) && !_runtime(_multithreaded))
   internal import Support
 
-  /// A pointer with a separate value for each thread, which is cleaned up when the thread ends.
+  /// A pointer with a separate value for each thread.
   struct ThreadLocalPointer: Sendable {
     private let key: pthread_key_t
 
     /// Creates a pointer that is nil on each thread until the thread sets it.
     ///
+    /// - Parameter cleanUp: Called when a thread ends, with the value that the thread has set.
     /// - Precondition: The process has not run out of thread-specific keys (1,024 on Linux, 512 on Darwin).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       var key = pthread_key_t()

@@ -1,7 +1,9 @@
 // WebAssembly without threads has a single thread, which waits for no other thread and never ends.
 
 #if os(WASI) && !_runtime(_multithreaded)
-  /// A pointer for the program's only thread, which is never cleaned up.
+  /// The thread-local pointer of the program's only thread.
+  ///
+  /// The thread never ends, so `cleanUp` is never called.
   ///
   /// `@unchecked Sendable`: there is only one thread.
   @safe struct ThreadLocalPointer: @unchecked Sendable {

@@ -4,7 +4,7 @@
   internal import Support
   internal import WinSDK
 
-  /// A pointer with a separate value for each thread, which is cleaned up when the thread ends.
+  /// A pointer with a separate value for each thread.
   ///
   /// The storage is fiber-local, because only fiber-local storage has a destructor. By default, a thread is one fiber.
   struct ThreadLocalPointer: Sendable {
@@ -12,6 +12,7 @@
 
     /// Creates a pointer that is nil on each thread until the thread sets it.
     ///
+    /// - Parameter cleanUp: Called when a thread ends, with the value that the thread has set.
     /// - Precondition: The process has not run out of fiber-local indices (about 4,000).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       index = unsafe FlsAlloc(unsafeBitCast(cleanUp, to: PFLS_CALLBACK_FUNCTION.self))

@@ -11,7 +11,7 @@ internal import Support
 /// The main actor isn't bound to the main thread: `dispatchMain()` gives the main queue, and with it the main actor, to
 /// other threads. The function therefore looks for a value that only the main queue has. On Darwin, it also returns
 /// true on the main thread, which may run main-actor code before the main queue runs. Without Dispatch, there is only
-/// one thread.
+/// one thread, so the function always returns true.
 func isOnMainActor() -> Bool {
   #if canImport(Darwin)
     if pthread_main_np() != 0 { return true }
@@ -46,7 +46,9 @@ struct ThreadSignal: Sendable {
 struct TaskID: Sendable, Equatable {
   private let hash: Int?
 
-  /// The identity of the calling task, made from the task's hash value, which no other running task has.
+  /// The identity of the calling task; outside of a task, an identity without a hash value.
+  ///
+  /// The hash value of a task tells it apart from other running tasks.
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
@@ -61,7 +63,7 @@ func lowestUsableStackAddress() -> UInt {
 
 /// Returns whether the calling function's stack frame is below an address.
 ///
-/// Returns false if the frame is more than 1 MiB below the address, because it is then on the stack of a fiber.
+/// Returns false if the frame is 1 MiB or more below the address, because the frame is then on the stack of a fiber.
 @inline(__always) func isStackAddress(below limit: UInt) -> Bool {
   var here: UInt8 = 0
   let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
@@ -77,7 +79,7 @@ final class ElapsedClock: Sendable {
     elapsed = { start.duration(to: clock.now) }
   }
 
-  /// The clock of registries that are created without a clock.
+  /// The clock of registries that are created without a clock and without a parent.
   static let continuous = ElapsedClock(ContinuousClock())
 
   var now: Duration { elapsed() }

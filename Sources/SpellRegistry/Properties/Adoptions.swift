@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// A table that lets the properties of objects in a `ServiceBox` ask the box's registry before their own registry.
+/// A table that makes the properties of each object in a `ServiceBox` ask the box's registry before any other registry.
 package enum Adoptions {
   private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let wereUsed = Atomic(false)
@@ -9,14 +9,16 @@ package enum Adoptions {
   /// Whether a lookup may find a registry, because an object has been added to a `ServiceBox` at some time.
   static var areUsed: Bool { wereUsed.load(ordering: .relaxed) }
 
-  /// Returns the registry of the box that added the object last, or nil if no box contains the object.
+  /// Returns the registry of the `ServiceBox` that contains the object, or nil if no box contains it.
+  ///
+  /// If several boxes contain the object, the function returns the registry of the box to which it was added last.
   static func registry(of object: AnyObject) -> InitializerRegistry? {
     adopters.withLock { $0[ObjectIdentifier(object)]?.last?.object as? InitializerRegistry }
   }
 
-  /// Makes the properties of an object ask a box's registry before their own registry.
+  /// Makes the properties of `object` ask `registry`, the registry of a `ServiceBox`, before any other registry.
   ///
-  /// - Precondition: The caller keeps the object alive until it calls `end(_:by:)`.
+  /// The table identifies an object by its address. The caller must keep the object alive until it calls `end(_:by:)`.
   package static func begin(_ object: AnyObject, by registry: InitializerRegistry) {
     wereUsed.store(true, ordering: .relaxed)
     adopters.withLock { $0[ObjectIdentifier(object), default: []].append(WeakReference(registry)) }

@@ -15,7 +15,7 @@ public protocol DefaultInitializable {
   init()
 }
 
-/// A maker of a type's empty value, for types that may not be `DefaultInitializable`.
+/// A maker of the empty value of `Value`, for generic code in which `Value` needn't be `DefaultInitializable`.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
 /// respects it. For this reason, `EmptyValue` conforms to a private protocol if `Value` is `DefaultInitializable`, and
@@ -36,7 +36,9 @@ extension EmptyValue: EmptyValueMaker where Value: DefaultInitializable {
   fileprivate func makeEmptyValue() -> Any { Value() }
 }
 
-/// Casts a value in a function that is never inlined, because the optimizer would ignore the caller's isolation.
+/// Returns `value` as a maker, or nil if its type doesn't conform in the caller's isolation.
+///
+/// Never inlined, because the optimizer would change an inlined cast into one that ignores the caller's isolation.
 @inline(never) private func emptyValueMaker(_ value: Any) -> (any EmptyValueMaker)? { value as? any EmptyValueMaker }
 
 extension Bool: DefaultInitializable {}

@@ -11,5 +11,7 @@ public protocol InjectionObserver: AnyObject {
   ///
   /// The method is called once for each injection, in the isolation of the code that reads the property, which is the
   /// object's own isolation. No lock is held, and the value is already stored, so the method can read the property.
+  /// Don't read an `@Injected(.everyRead)` property, which stores nothing: each read is an injection that calls this
+  /// method again.
   func didInject(_ value: Any, intoProperty name: String)
 }

@@ -1,4 +1,4 @@
-/// A property wrapper that lets reflection find the names of its properties.
+/// A property wrapper that lets reflection find the names of the properties that it wraps.
 ///
 /// Conform your own wrapper to this protocol, without constraints on its generic arguments. Initializers, hooks,
 /// observers and errors then get the property's name, and `WrappedProperty.all` lists the wrapper's properties:
@@ -14,7 +14,7 @@ public protocol NamedProperty {
   /// A wrapper with a generic parameter named `Value` needn't declare this type.
   associatedtype Value
 
-  /// The identity of the property that this wrapper stores.
+  /// The identity of the wrapped property, by which reflection finds the property's name.
   var identity: PropertyIdentity { get }
 }
 

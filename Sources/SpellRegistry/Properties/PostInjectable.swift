@@ -1,8 +1,8 @@
-/// A type whose objects finish their setup after their properties are injected.
+/// A type whose instances finish their setup in a method that is called after the injection of their properties.
 public protocol PostInjectable {
   /// Finishes the setup of the object.
   ///
-  /// `registry.inject(into:)` calls this method after it has injected the object's properties, and
-  /// ``InitializerRegistry/postInjectInstances()`` calls it on registered instances.
+  /// `registry.inject(into:)` calls this method after it has injected the object's properties.
+  /// ``InitializerRegistry/postInjectInstances()`` calls it on each registered instance.
   func postInject()
 }

@@ -17,7 +17,7 @@ extension PropertyCell {
 
   /// Returns an empty cell for another form of this property's value, such as a weak reference.
   ///
-  /// The property doesn't request this form from the registry. Instead, the fallback closure of a read makes it.
+  /// No registry is asked for a value in this form. Instead, the ``Fallback`` closure of a read makes the value.
   @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
@@ -27,7 +27,7 @@ extension PropertyCell {
     }
   }
 
-  /// Returns an empty cell for the property that another cell belongs to.
+  /// Returns an empty cell for the same property, and for the same type of value, as the cell `other`.
   @usableFromInline static func allocate(like other: PropertyCell) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
@@ -46,7 +46,7 @@ extension PropertyCell {
     InjectionPoint(service, of: self, named: fields.requestedName, in: container)
   }
 
-  /// The property's current cell, which is the newest replacement of this cell, or else this cell itself.
+  /// The property's current cell: the newest replacement of this cell, or this cell itself if it was never replaced.
   var newest: PropertyCell {
     memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.cell ?? self : self
   }
@@ -64,11 +64,11 @@ extension PropertyCell {
     memory.head.gate.settle(as: state)
   }
 
-  /// Copies the property's value to memory, after making the value and calling the hooks if it is missing or outdated.
+  /// Copies the property's value to `memory`, after making and storing the value if it is missing or outdated.
   ///
   /// The first available source makes the value: 1. a registration for the container's class; 2. the property's own
   /// expression; 3. any other registration; 4. the fallback. If no source is available, an old value stays, an Optional
-  /// is nil, or the call throws.
+  /// is nil, or the call throws. If `callsHooks` is true, the hooks are called with a new value.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
@@ -84,7 +84,10 @@ extension PropertyCell {
       }
     }
 
-    /// Copies a cell's value, after making the value if necessary, or returns false if the caller has to try again.
+    /// Copies the value of `cell` to `memory`, after making the value if necessary.
+    ///
+    /// - Returns: True if the value was copied. False if another thread has replaced the cell or was making the value.
+    ///   In this case, the caller must find the current cell and try again.
     func putValue(of cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
@@ -115,8 +118,9 @@ extension PropertyCell {
     }
   }
 
-  /// Makes and stores a value for a cell, updates the cell's gate, and calls the hooks.
+  /// Makes and stores a value for `cell`, updates the cell's gate, copies the value to `memory`, and calls the hooks.
   ///
+  /// - Parameter state: The state of the cell's gate before the calling thread marked the gate as busy.
   /// - Precondition: The calling thread has marked the cell's gate as busy.
   private func makeAndStore(
     _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, callsHooks: Bool,
@@ -182,7 +186,7 @@ extension PropertyCell {
     callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
-  /// Runs a property's expression or fallback inside a new `Frame`, like an initializer.
+  /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
   private func inFrame(
     of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, _ linksWeakly: Bool,
     on thread: CurrentThread, _ body: () throws(InjectionError) -> Void
@@ -212,7 +216,8 @@ extension PropertyCell {
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
     observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
   ) {
-    // The name is found before the hooks run, because a hook may replace the storage that reflection finds it by.
+    // The property's name is found before the hooks run. Reflection finds the name by the property's storage, and a
+    // hook may replace this storage.
     let point = point(in: container).withKnownName()
     thread.callingHooks {
       record?.hooks.call(memory, fields.type, at: point)
@@ -222,9 +227,11 @@ extension PropertyCell {
     }
   }
 
-  /// Copies the assigned value to memory, or else makes a value that isn't stored and calls the hooks.
+  /// Copies the assigned value to `memory`, or else puts a value from the registry in `memory` and calls the hooks.
   ///
-  /// - Parameter requested: The registry to ask instead of the property's own registry.
+  /// The property doesn't store the value from the registry.
+  ///
+  /// - Parameter requested: The registry to ask; nil to ask the property's own registry.
   @usableFromInline func readOrMakeTransient(
     _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?, hasHook: Bool,
     hook: (AnyObject) -> Void
@@ -243,7 +250,7 @@ extension PropertyCell {
     }
   }
 
-  /// Puts a value in memory without storing it in the property.
+  /// Puts a value from `registry` in `memory` without storing the value in the property.
   ///
   /// - Returns: `.nothing` if the property is an Optional and nothing is registered for it.
   func putTransientValue(
@@ -251,18 +258,20 @@ extension PropertyCell {
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
-    // Only the property's own registry may keep the property's object. A value from any other registry may therefore
-    // keep that registry alive.
+    // A weak link means that the property's own registry may keep the container. No other registry keeps it, so objects
+    // that another registry makes for this property may keep that registry alive.
     let linksWeakly = fields.link.isWeak && registry === fields.link.registry
     let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return result
   }
 
-  /// Returns the registry to ask for the value, and whether new objects hold their registry weakly.
+  /// Returns the registry to ask for the value, and whether objects made for the property must hold it weakly.
   ///
   /// If a `ServiceBox` contains the container and can serve the request, this is the registry of the box. Otherwise, it
   /// is the property's own registry.
+  ///
+  /// - Throws: `.notRegistered` if the property's own registry no longer exists.
   func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
     if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
     if let target = fields.target { return (target.registry, target.isWeak) }
@@ -270,7 +279,10 @@ extension PropertyCell {
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
-  /// Returns the registry of the `ServiceBox` that contains the container, or nil if no box can serve the request.
+  /// Returns the registry of the `ServiceBox` that contains the container, or nil if there is no box.
+  ///
+  /// The result is also nil if this registry can't serve the request. If several boxes contain the container, only the
+  /// box to which the container was added last counts.
   @inline(never) private func adopter(of container: AnyObject) -> InitializerRegistry? {
     guard let adopter = Adoptions.registry(of: container) else { return nil }
     return adopter.match(request(in: container)) == nil ? nil : adopter
@@ -282,7 +294,7 @@ extension PropertyCell {
 
   // MARK: Replacement by a new cell
 
-  /// Replaces the old cell with the new cell, or returns false if another cell has already replaced the old cell.
+  /// Makes `new` the property's current cell instead of `old`, or returns false if `old` is no longer the current cell.
   @discardableResult
   private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
@@ -310,9 +322,10 @@ extension PropertyCell {
     }
   }
 
-  /// Returns the property's current cell, after waiting for a thread that makes its value.
+  /// Returns the property's current cell, after waiting for the thread, if any, that is making the cell's value.
   ///
-  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
+  ///   thread.
   func newestWhenSettled(on thread: CurrentThread = .current) throws(InjectionError) -> PropertyCell {
     while true {
       let cell = newest
@@ -322,9 +335,9 @@ extension PropertyCell {
     }
   }
 
-  /// Stores a value, or returns false if the property already has a value and `replacing` is false.
+  /// Stores the value that `put` puts in memory, unless the property already has a value and `replacing` is false.
   ///
-  /// - Parameter replacing: Whether to replace a value that the property already has.
+  /// - Returns: Whether the value was stored.
   func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     while true {
@@ -345,11 +358,12 @@ extension PropertyCell {
     }
   }
 
-  /// Returns whether this cell's value is older than the last re-injection of the value's type.
+  /// Returns whether the property's registry has re-injected its service since the value was made or last checked.
   ///
-  /// If the value isn't outdated, the function marks it as current, so that the next read takes the fast path again.
+  /// An assigned value is never outdated. If the value isn't outdated, the function marks it as current. The next read
+  /// then finds it current without a call of this function.
   ///
-  /// - Parameter state: The state of the value's gate, which contains the epoch of the value.
+  /// - Parameter state: The state of this cell's gate, which contains the epoch of the value.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = memory.epoch
     if current == state { return false }
@@ -358,7 +372,8 @@ extension PropertyCell {
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.link.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
-      // An instance of another type may serve the property's type as a supertype.
+      // An instance of another type, registered with `as: .anySupertype`, may serve the request. A re-injection of the
+      // instance's type then also counts.
       if let match = registry.match(request(in: container)) { services.append(match.record.service.id) }
       if registry.wasReinjected(services, after: state) { return true }
     }

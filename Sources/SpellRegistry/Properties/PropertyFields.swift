@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// The state of a property except for its `CreationGate` and its value.
+/// The state in a `PropertyCell`, except for the `CreationGate` and the value.
 struct PropertyFields: ~Copyable {
   /// The type of the value that the property's `PropertyCell` stores.
   let type: any Any.Type
@@ -10,24 +10,25 @@ struct PropertyFields: ~Copyable {
   /// It differs from `type` if the cell stores the value in another form, such as a weak reference.
   let propertyType: any Any.Type
   let place: SourcePlace
-  /// A declared key to resolve instead of the property's type.
+  /// The declared key to resolve; nil to resolve the property's type.
   let key: InjectionKeys?
-  /// The name that requests use instead of the property's own name.
+  /// The name that requests use; nil to use the property's own name.
   let requestedName: RequestedName?
   let link: RegistryLink
   /// The property's newest cell, if it isn't the cell in the property wrapper.
   ///
-  /// A new cell is made if the value is injected again, dropped or replaced while other threads may be reading it.
+  /// A new cell is made when the value is injected again, dropped or replaced, because other threads may be reading the
+  /// old value.
   let newer = Lock(Newer(cell: nil))
   /// Whether the cell contains a value to destroy, even after another cell has replaced this cell.
   ///
-  /// Relaxed, like `isAssigned`: a thread sets the flag before it marks the value as ready, and other threads read the
-  /// flag only after they see this mark.
+  /// Relaxed ordering suffices, also for `isAssigned`: a thread sets the flag before it marks the value as ready. Other
+  /// threads read the flag only after they see this mark.
   let hasValue = Atomic(false)
   /// Whether the value was assigned, so that a re-injection doesn't replace it.
   let isAssigned = Atomic(false)
 
-  /// A reference to the newest cell of a property; nil if the cell was never replaced.
+  /// A reference to the newest cell of a property; nil if the cell in the property wrapper was never replaced.
   ///
   /// `@unchecked Sendable`: the fields of a cell are constants, atomics or values in a lock, and a `CreationGate`
   /// guards the cell's value.

@@ -1,4 +1,4 @@
-/// The identity of one object's wrapped property: its storage address and the source location of its declaration.
+/// The identity of a wrapped property in one instance: a storage address, and the source location of the declaration.
 public struct PropertyIdentity {
   /// An address that is only compared, never dereferenced.
   package let address: UInt
@@ -7,7 +7,8 @@ public struct PropertyIdentity {
   /// Creates the identity of a property.
   ///
   /// - Parameters:
-  ///   - address: An address that no other property's storage has. It is only compared, never dereferenced.
+  ///   - address: The address of the property's storage, which no other storage has. It is only compared, never
+  ///     dereferenced.
   ///   - place: The source location of the property's declaration, which all instances share.
   public init(address: UnsafeRawPointer, place: SourcePlace) {
     self.init(UInt(bitPattern: address), at: place)

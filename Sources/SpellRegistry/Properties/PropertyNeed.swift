@@ -1,4 +1,4 @@
-/// A property wrapper whose type describes what its properties need from the registry.
+/// A property wrapper whose type tells what the properties that it wraps need from the registry.
 package protocol NeedingProperty: NamedProperty {
   static var need: PropertyNeed { get }
 }
@@ -7,20 +7,21 @@ package protocol NeedingProperty: NamedProperty {
 package struct PropertyNeed: Sendable {
   /// The effect of a read if nothing is registered for the property.
   package enum Necessity: Sendable {
-    /// A read stops the program.
+    /// A read without a registration stops the program.
     case required
     /// A read succeeds without a registration.
     case optional
-    /// The effect depends on the declaration, or on whether the property was assigned.
+    /// The effect of a read depends on the declaration, or on whether the property was assigned.
     case unknown
   }
 
   package let necessity: Necessity
   /// Whether the property first requests a value of its own type, before any type of `services`.
   package let asksForValue: Bool
-  /// The types that the property requests instead of its own type or after it.
+  /// The types that the property requests apart from its own type.
   ///
-  /// A registration for any one of these types is enough.
+  /// If `asksForValue` is true, the property requests its own type first. A registration for any one of the requested
+  /// types is enough.
   package let services: [any Any.Type]
   /// Whether a declaration may specify a name or a key for the request.
   package let takesNameOrKey: Bool

@@ -9,9 +9,9 @@
 /// }
 /// ```
 ///
-/// Any number of threads may read at the same time, even for the first time. One thread makes the value, with no lock
-/// held, and the other threads wait for the value. To assign or reset the property, put new storage into the wrapper's
-/// field: `storage = storage.replaced(with: value)`. Earlier copies of the wrapper keep their value.
+/// Any number of threads may read at the same time, even before there is a value. One thread makes the value, with no
+/// lock held, and the other threads wait for the value. To assign or reset the property, put new storage into the
+/// wrapper's field: `storage = storage.replaced(with: value)`. Earlier copies of the wrapper keep their value.
 ///
 /// Declaring a property takes one allocation. Each read after the first takes one atomic load.
 @frozen public struct PropertyStorage<Value> {
@@ -27,12 +27,12 @@
     memory = cell.memory
   }
 
-  /// Creates empty storage for a property, which will request its value from the registry that is current now.
+  /// Creates empty storage for a property that asks the registry that is current at this call.
   ///
   /// - Parameters:
   ///   - place: The source location of the property's declaration.
-  ///   - key: A declared key to resolve instead of the property's type.
-  ///   - name: A name to resolve with instead of the property's own name.
+  ///   - key: The declared key to resolve; nil to resolve the property's type.
+  ///   - name: The name to use in the request; nil to use the property's own name.
   @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil) {
     self.init(
       .allocate(
@@ -40,9 +40,10 @@
         named: name))
   }
 
-  /// Creates empty storage that keeps another property's value in a different form, such as a weak reference.
+  /// Creates empty storage for the property of the storage `other`, to keep its value as another type.
   ///
-  /// The new storage makes no requests to the registry. Messages and graphs show the other property.
+  /// For example, the new storage keeps a weak reference. It never requests its value from a registry. Error messages
+  /// show the property as declared, with the type `Other`.
   @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
     self.init(
       other.cell.allocate(
@@ -67,7 +68,7 @@
   /// The identity of the stored property, with which reflection finds the property's name; see ``NamedProperty``.
   public var identity: PropertyIdentity { cell.identity }
 
-  /// The property's registry, which was current when the property's object was created.
+  /// The property's registry, which was current when the property was created.
   ///
   /// - Precondition: The registry still exists; see ``InitializerRegistry/run(_:)-(()->Result)``.
   public var registry: InitializerRegistry {
@@ -84,15 +85,16 @@
     return withExtendedLifetime(newest) { newest.memory.isReady }
   }
 
-  /// Returns whether the property has a value, after waiting for a thread that makes the value.
+  /// Returns whether the property has a value, after waiting for the thread, if any, that is making the value.
   ///
-  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
+  ///   thread.
   package func hasValueAfterWaiting() throws(InjectionError) -> Bool {
     let cell = try cell.newestWhenSettled()
     return withExtendedLifetime(cell) { cell.memory.isReady }
   }
 
-  /// The property's value, or nil if no value has been made or assigned yet.
+  /// The property's value, or nil if there is none, determined without making one.
   public var value: Value? {
     let newest = cell.newest
     return newest.memory.isReady ? withExtendedLifetime(newest) { newest.memory.read() as Value } : nil
@@ -101,7 +103,8 @@
   /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
   ///
   /// However many threads read the property, the value is made and stored only once, and then the hooks are called. The
-  /// program stops if the registered initializer fails, or if making the value requires the value itself.
+  /// program stops if the registered initializer fails, if making the value requires the value itself, or if the
+  /// property's registry no longer exists.
   ///
   /// - Parameters:
   ///   - container: The object that holds the property, if there is one.
@@ -124,8 +127,10 @@
 
   /// Returns the stored value, or else the registered initializer's value, which is then stored.
   ///
-  /// - Throws: The error that says why there is no value. In this case, nothing is stored, and the next read tries
-  ///   again.
+  /// For an Optional without a registration, the result is nil, which isn't stored.
+  ///
+  /// - Throws: The error that says why there is no value. Nothing is stored in this case, so the next read tries again.
+  ///   Only after an endless sequence of completion hooks, the value is stored although the call throws `.cycle`.
   public func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     try makeValue(in: container)
   }
@@ -137,8 +142,9 @@
   ///   - followsReinjection: Whether to replace a value that a re-injection of its type has made outdated.
   ///   - callsHooks: Whether to call hooks and observers with a new value.
   ///   - expression: Makes the value if nothing is registered for the container's class.
-  ///   - hook: Called with the container and the value after the value is stored.
-  ///   - fallback: Called if nothing is registered. Returns whether it has put a value in the memory.
+  ///   - hook: Called with the container and the value after the value is stored, if there is a container.
+  ///   - fallback: Called if neither a registration nor the expression makes the value. Returns whether it has put a
+  ///     value in the memory.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
     expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
@@ -153,9 +159,11 @@
     }
   }
 
-  /// Returns the assigned value, or else makes a value for this call only and calls the hooks.
+  /// Returns the assigned value, or else gets a value from the registry and calls the hooks.
   ///
-  /// - Parameter registry: The registry to ask instead of the property's own registry.
+  /// The property doesn't store the value from the registry.
+  ///
+  /// - Parameter registry: The registry to ask; nil to ask the property's own registry.
   @inlinable package func makeTransientValue(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> Value {
@@ -166,7 +174,11 @@
     }
   }
 
-  /// Returns a new value that isn't stored, with a function that calls the hooks, or nil if an Optional gets no value.
+  /// Returns a value that isn't stored, with a function that calls the hooks with the value.
+  ///
+  /// The result is nil if the property's type is an Optional and nothing is registered for it.
+  ///
+  /// - Parameter registry: The registry to ask; nil to ask the property's own registry.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
@@ -187,13 +199,14 @@
   /// Stores a value, unless the property already has a value and `replacing` is false.
   ///
   /// - Returns: Whether the value was stored.
-  /// - Throws: `.cycle` if the calling thread is making the value, or if the value's maker waits for this thread.
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
+  ///   thread.
   @discardableResult
   package func store(_ value: Value, replacing: Bool) throws(InjectionError) -> Bool {
     try cell.store(replacing: replacing) { $0.put(value) }
   }
 
-  /// Calls the hooks for a value that didn't come from the registry, such as a service of a `ServiceBox`.
+  /// Calls the hooks for a value that the property didn't request, such as a service that a `ServiceBox` injected.
   package func callHooks(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
     let made = ValueCell(Value.self)
     made.memory.put(value)
@@ -203,13 +216,14 @@
 
   /// Drops the value, so that the next read makes a new value.
   ///
-  /// Other threads may read the property during the call. A thread that is already making a value still gets that
-  /// value. For a property of an object or a struct, put ``replacedWithNothing()`` into the wrapper's field instead.
+  /// This function is for a constant such as `let clock = Injected<Clock>()`. For a property of an object or a struct,
+  /// put ``replacedWithNothing()`` into the wrapper's field instead. Other threads may read the constant during the
+  /// call. A thread that is already making a value still gets that value.
   public func forget() { cell.forget() }
 
   /// Returns a description of the property, such as `Lazy<Int>(7, declared at App/Page.swift:3)`.
   ///
-  /// - Parameter wrapper: The wrapper's name.
+  /// - Parameter wrapper: The name of the property wrapper, such as `Lazy`.
   package func description(of wrapper: String) -> String {
     "\(wrapper)<\(TypeName.of(Value.self))>(\(value.map { "\($0)" } ?? "no value yet"), declared at \(place))"
   }

@@ -16,7 +16,8 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
 
   /// Returns whether two locations are equal, comparing the file names by address.
   ///
-  /// Two values for one location may compare as unequal, but values for different locations never compare as equal.
+  /// Two values for one location compare as unequal if the program contains two copies of the file name. Values for
+  /// different locations never compare as equal.
   public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
     unsafe left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
   }

@@ -9,7 +9,7 @@ package enum WrappedProperties {
 
   private static let known = Lock<[Key: StoredField]>([:])
 
-  /// Returns the wrapped properties of an object, or none if the object's class has a custom mirror.
+  /// Returns the wrapped properties of an object, or an empty array if the object's class has a custom mirror.
   private static func fields(of object: AnyObject) -> [StoredField] {
     if object is any CustomReflectable { return [] }
     return StoredField.all(of: object).filter { $0.name != nil && $0.type is any NamedProperty.Type }
@@ -17,10 +17,12 @@ package enum WrappedProperties {
 
   /// Returns the name of the property with the given identity, or nil if reflection doesn't find the property.
   ///
-  /// The first search for a class and a declaration looks at all wrapped properties of the object. A later search first
-  /// tries the property that was found before. It still has to check the identity, because one source location declares
-  /// several properties if a function makes the wrappers. A wrapper that contains its storage is found without a copy.
-  /// Otherwise, the search copies each wrapper of the property's type, and compares the identity of the copy.
+  /// The search looks at all wrapped properties of `container`, and remembers the field that it finds for the class and
+  /// the source location. Later searches try that field first. They still check the identity, because several
+  /// properties have one source location if a function makes the wrappers.
+  ///
+  /// A wrapper that contains a reference to the property's storage is found without a copy. If no wrapper does, the
+  /// search copies each wrapper for `type`, and compares the identity of the copy.
   ///
   /// - Parameters:
   ///   - type: The type of the property.
@@ -45,10 +47,10 @@ package enum WrappedProperties {
     return found?.name
   }
 
-  /// Returns an object's property wrappers of one type with the names of their properties.
+  /// Returns an object's property wrappers that have the type `Wrapper`, with the names of the wrapped properties.
   ///
-  /// Properties of superclasses come first. The function reads only wrappers of this type. Call it in an isolation that
-  /// may read these wrappers: for an actor object, on the actor.
+  /// Properties of superclasses come first. The function reads only wrappers of this type. The caller must be in an
+  /// isolation that may read them, such as on the actor if the object is an actor.
   ///
   /// - Parameter isWrapper: Returns whether a type is `Wrapper` or conforms to it.
   package static func of<Wrapper>(

@@ -15,8 +15,8 @@
 ///
 /// A call runs on the calling thread. It resolves dependencies from the registry that provided the factory or, for
 /// values that the factory keeps, from the registry that has the registration. An object that has a factory keeps it
-/// even if another factory is registered later. The hooks and completions of a factory's registration get each value
-/// that the factory makes. The hooks of the registry that provided the factory also get these values.
+/// even if another factory is registered later. After each call, the hooks of the factory's registration, and of the
+/// registry that provided the factory, get the value. The registration's completion hooks get each new value.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
   /// The closure that puts a value in memory: a new value, or the value that the factory keeps for equal arguments.
@@ -32,8 +32,8 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
   ///
   /// - Throws: `.initializerFailed` if the factory's closure throws, `.wrongIsolation` if the closure belongs to the
-  ///   main actor and the caller doesn't, `.cycle` if the factory calls itself without end, or the error of a
-  ///   dependency.
+  ///   main actor and the caller doesn't, `.cycle` if the factory calls itself without end, `.notRegistered` if the
+  ///   registry that provided the factory no longer exists, or the error of a dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }
@@ -92,7 +92,7 @@ extension Initializer {
 
   /// Returns an initializer from a closure that puts a factory in memory.
   ///
-  /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if it keeps none.
+  /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if the factory keeps no values.
   @usableFromInline static func factory<Made>(
     of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, FactorySource) -> Void
   ) -> Initializer {

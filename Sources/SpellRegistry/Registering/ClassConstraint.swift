@@ -1,4 +1,4 @@
-/// The class of containers that a registration is for.
+/// The class of containers that a registration is for, with or without the subclasses.
 @usableFromInline package struct ClassConstraint: Hashable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool
@@ -7,7 +7,7 @@
 
   package var type: any Any.Type { erased.type }
 
-  /// Returns whether the registration is for containers of this class.
+  /// Returns whether the registration is for objects whose class is `container`.
   package func includes(_ container: any AnyObject.Type) -> Bool {
     subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
   }

@@ -1,26 +1,28 @@
 /// An ``Initializer``, with the type of its values erased.
 @usableFromInline struct ErasedInitializer: Sendable {
-  /// A closure that puts a new value in memory.
+  /// A closure that puts a new value, or for `.instance` the existing value, in memory.
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
   enum Kind: Sendable {
     /// `body` makes a new value each time.
     case closure
-    /// `body` copies an existing value.
+    /// `body` copies the existing value to memory.
     case instance
-    /// The closure makes a value asynchronously, in place of `body`.
+    /// The associated closure makes a new value asynchronously each time, and `body` never runs.
     case async(AsyncRun.Initializer)
-    /// The closure puts a factory in memory, in place of `body`. A factory needs no dependencies until it is called.
+    /// The associated closure puts a factory in memory, and `body` never runs.
+    ///
+    /// A factory needs no dependencies until it is called.
     indirect case factory(@Sendable (ValueMemory, FactorySource) -> Void, FactoryScope)
   }
 
   let kind: Kind
   @usableFromInline let body: Body
-  /// The dependencies that are known before the initializer runs.
+  /// The types of an autowired initializer's parameters; empty for any other initializer.
   let dependencies: [any Any.Type]
   /// The class of containers that the initializer is for; nil for any container.
   var container: ClassConstraint?
-  /// The property types that an instance serves.
+  /// The property types that an instance serves, for an initializer of the kind `.instance`.
   var match = InstanceMatch.itsType
 
   /// The scope of the values that a factory makes, with their type erased.
@@ -43,14 +45,14 @@
     self.init(.closure, dependencies: dependencies, body)
   }
 
-  /// Creates an initializer of a kind that never runs `body`, such as `.async` or `.factory`.
+  /// Creates an initializer of the kind `.async` or `.factory`, which never runs `body`.
   init(_ kind: Kind) {
     self.init(kind) { _, _, _ in trap("An initializer ran in a way that its kind has no body for. \(reportThis)") }
   }
 
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { factoryScope != nil }
-  /// The scope of a factory's values; nil for other kinds, for which the registration has the scope.
+  /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.
   var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
 
@@ -70,8 +72,10 @@
   /// Stops the program if a registration can't have this initializer.
   ///
   /// - Parameters:
-  ///   - key: The declared key that the registration is for; nil if it is for a type.
-  ///   - scope: The scope that the registration states; nil if it states none.
+  ///   - type: The type of the registration's values.
+  ///   - key: The declared key that the registration is for; nil if the registration is for `type`.
+  ///   - scope: The scope that the registration specifies; nil for none.
+  ///   - place: The place of the registration or declaration, for the message.
   func check(for type: any Any.Type, key: InjectionKeys?, scope: ScopeLifetime?, at place: SourcePlace) {
     if let container, case .async = kind {
       trap(

@@ -1,7 +1,7 @@
-/// A way to make a value, such as a closure, with its isolation and the class of containers that it is for.
+/// A way to make a value, such as a closure, an initializer whose parameters are resolved, or an existing instance.
 ///
-/// Registrations, declared keys, and the `.test` and `.preview` forms of keys all take an initializer, so each way in
-/// the table below works for all of them:
+/// Registrations, declared keys, and the methods `test` and `preview` of keys all take an initializer. Each way in the
+/// table below works for all of them, but only a registration can be for the properties of one class:
 ///
 /// ```swift
 /// registry.register(Network.self, .autowire(Network.init))
@@ -20,8 +20,8 @@
 /// | it exists already | ``instance(_:as:)`` |
 /// | from arguments that are known only at run time | ``factory(_:)``, ``factory(scope:_:)``, ``factoryOnMainActor(_:)`` |
 ///
-/// An initializer is a value, which functions can return and constants can hold. If one initializer is registered
-/// several times, each registration keeps its own values:
+/// If one initializer is registered several times, each registration keeps its own values. A function can return an
+/// initializer, and a constant can hold one:
 ///
 /// ```swift
 /// func fake(_ name: String) -> Initializer<any Tracker> { .init { FakeTracker(name) } }
@@ -45,7 +45,7 @@ public struct Initializer<Value>: Sendable {
 // MARK: Autowiring
 
 extension Initializer {
-  /// Returns an initializer that resolves each of its parameters by type before the call.
+  /// Returns an initializer that resolves each parameter of `make` by type, and then calls `make`.
   ///
   /// ```swift
   /// registry.register(.autowire(Checkout.init(network:clock:)))
@@ -64,7 +64,7 @@ extension Initializer {
   // The overloads for one to three parameters exist because the compiler doesn't specialize a parameter pack at the
   // call site (benchmark: "resolve a graph of five").
 
-  /// Returns an initializer whose one parameter is resolved by type.
+  /// Returns an initializer that resolves the one parameter of `make` by type, and then calls `make`.
   @inlinable public static func autowire<First>(
     _ make: @escaping @Sendable (First) throws -> Value
   ) -> Initializer {
@@ -74,7 +74,7 @@ extension Initializer {
       })
   }
 
-  /// Returns an initializer whose two parameters are resolved by type.
+  /// Returns an initializer that resolves the two parameters of `make` by type, and then calls `make`.
   @inlinable public static func autowire<First, Second>(
     _ make: @escaping @Sendable (First, Second) throws -> Value
   ) -> Initializer {
@@ -84,7 +84,7 @@ extension Initializer {
       })
   }
 
-  /// Returns an initializer whose three parameters are resolved by type.
+  /// Returns an initializer that resolves the three parameters of `make` by type, and then calls `make`.
   @inlinable public static func autowire<First, Second, Third>(
     _ make: @escaping @Sendable (First, Second, Third) throws -> Value
   ) -> Initializer {
@@ -134,7 +134,7 @@ extension Initializer {
   /// - Parameters:
   ///   - container: The class of the object that holds the property or is passed to `resolve`.
   ///   - subclasses: Whether the initializer is also for the properties of subclasses.
-  /// - Precondition: An initializer that is already for a class can be limited only to a subclass of that class.
+  /// - Precondition: If this initializer is already for a class, `container` must be that class or a subclass of it.
   public func `in`(_ container: any AnyObject.Type, subclasses: Bool = false) -> Initializer {
     let constraint = ClassConstraint(container, subclasses: subclasses)
     if let former = erased.container, !constraint.isNarrower(than: former) {
@@ -151,7 +151,7 @@ extension Initializer {
 }
 
 extension Resolver {
-  /// Returns the object that holds the property, cast to the class that the registration is for.
+  /// Returns the container of the injection point, cast to the class that the registration is for.
   fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container. \(reportThis)")
@@ -170,13 +170,13 @@ extension Initializer where Value: Sendable {
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// The registry holds the instance until the registration is withdrawn. A ``Registration`` that you keep also holds
-  /// the instance. The scope of the registration has no effect.
+  /// The registry holds the instance until the registration is withdrawn or replaced. A ``Registration`` that you keep
+  /// also holds the instance. The scope of the registration has no effect.
   ///
   /// - Parameters:
   ///   - instance: The value that each request gets.
-  ///   - match: Whether the instance serves only properties of its type, or also properties of its supertypes. An
-  ///     instance for a declared key serves only that key.
+  ///   - match: Whether the instance serves only the type that it is registered for, or also its supertypes. For a
+  ///     declared key, `match` must be `.itsType`.
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
     var erased = ErasedInitializer(.instance) { memory, _, _ in memory.put(instance) }
     erased.match = match
@@ -239,7 +239,7 @@ extension Initializer where Value: Sendable {
       })
   }
 
-  /// Returns a main-actor initializer that resolves each of its parameters by type, on the main actor, before the call.
+  /// Returns an initializer that resolves each parameter of `make` by type, and calls `make`, on the main actor.
   ///
   /// ```swift
   /// registry.register(.autowireOnMainActor(Store.init))

@@ -23,7 +23,7 @@ extension InitializerRegistry {
   /// | a declared key | an ``Initializer`` | `register(.time, .instance(FixedTime(now: 9)))` |
   ///
   /// An ``Initializer`` is for everything that isn't a plain closure: autowiring, one class of containers, the main
-  /// actor, `async` closures, existing instances, and factories for arguments.
+  /// actor, `async` closures, existing instances, and factories that take arguments.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value; for a protocol, `(any Tracker).self`. Other overloads
@@ -63,8 +63,8 @@ extension InitializerRegistry {
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// - Precondition: A factory's scope is specified in `.factory(scope:)`, not in `scope`. An async initializer isn't
-  ///   limited to one class of containers.
+  /// - Precondition: If `initializer` makes factories, `scope` must be `.unique`, because `.factory(scope:)` specifies
+  ///   the scope of the factory's values. An async initializer must not be for one class of containers.
   @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -81,7 +81,8 @@ extension InitializerRegistry {
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
   /// ```
   ///
-  /// - Precondition: As for ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)``.
+  /// - Precondition: The preconditions of
+  ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` apply.
   @inlinable @discardableResult
   public func register<Value>(
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
@@ -139,15 +140,16 @@ extension InitializerRegistry {
     add(.resolving(make), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an ``Initializer`` for a declared key, in place of the key's own.
+  /// Registers an ``Initializer`` for a declared key, in place of the key's own initializer.
   ///
   /// ```swift
   /// registry.register(.time, .instance(FixedTime(now: 9)))
   /// registry.register(.loader, .onMainActor { Loader(title: "mine") })
   /// ```
   ///
-  /// - Precondition: An instance has no `as: .anySupertype`, because the instance serves only the key. The other
-  ///   conditions are those of ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)``.
+  /// - Precondition: If `initializer` is `.instance(_:as:)`, it must not have `as: .anySupertype`, because an instance
+  ///   for a key serves only that key. The preconditions of
+  ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` also apply.
   @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
@@ -160,7 +162,7 @@ extension InitializerRegistry {
 // MARK: Changes
 
 extension InitializerRegistry {
-  /// Changes the value that this registry has for a declared key, and registers the result for the key.
+  /// Changes a copy of the value that this registry has for a declared key, and registers the copy for the key.
   ///
   /// ```swift
   /// try registry.override(.player) { $0.play = { _ in } }
@@ -190,9 +192,9 @@ extension InitializerRegistry {
 // MARK: Mistakes
 
 extension InitializerRegistry {
-  // The last parameter exists because no trailing closure fits it. Without the parameter, the compiler could take a
-  // trailing closure that contains an error for the value. It would then report the type of the key instead of the
-  // error.
+  // The last parameter exists because no trailing closure fits it. Without the parameter, the compiler could mistake a
+  // trailing closure that contains an error for `value`. The compiler would then report the type of the key instead of
+  // the error in the closure.
   /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
@@ -233,7 +235,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ make: (Resolver) throws -> Other
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because `register` takes a closure that makes a value.
+  /// Unavailable, because `register` takes a closure that makes a value, not a closure that changes one.
   ///
   /// Use ``override(_:fileID:line:_:)`` to change an existing value.
   @available(
@@ -258,7 +260,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ make: () throws -> (repeat each Argument) throws -> Value
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because a declared key is written with a dot.
+  /// Unavailable, because a declared key is written with a dot, as in `.time`, and not as a key path.
   @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in register(.time) { … }.")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
@@ -274,7 +276,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Other>
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because registrations and kept values are dropped separately.
+  /// Unavailable, because ``removeAll()`` withdraws registrations, and ``ScopeCache/reset()`` drops only values.
   @available(*, unavailable, message: "removeAll() withdraws registrations, and reset() of a ScopeCache drops values.")
   public func reset() {}
 }

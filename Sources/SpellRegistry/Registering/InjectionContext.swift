@@ -4,11 +4,11 @@ internal import Support
 ///
 /// Each registry has a context: ``InitializerRegistry/context``.
 public enum InjectionContext: Sendable, Hashable {
-  /// The program itself, outside of tests and previews.
+  /// The context of the program itself, outside of tests and previews.
   case live
-  /// A test, which uses a key's `test` initializer if the key has one.
+  /// The context of a test, in which a key's `test` initializer is used if the key has one.
   case test
-  /// A preview of a view in Xcode, which uses a key's `preview` initializer if the key has one.
+  /// The context of an Xcode preview, in which a key's `preview` initializer is used if the key has one.
   case preview
 
   /// The context of this process: `.preview` in an Xcode preview, `.test` under a test runner, `.live` otherwise.

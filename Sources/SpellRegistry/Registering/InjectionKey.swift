@@ -39,7 +39,7 @@ public class InjectionKeys: @unchecked Sendable {
   /// Returns whether the key has its own initializer for a context, which is always true for `.live`.
   package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 
-  /// Records that a test runs the key's live initializer; returns true only for the first call in the process.
+  /// Records that a test runs the key's live initializer, and returns true only for the first call on this key.
   func isFirstLiveUseInTests() -> Bool { !isKnownToRunLive.exchange(true, ordering: .relaxed) }
 }
 
@@ -64,9 +64,9 @@ public class InjectionKeys: @unchecked Sendable {
 /// ```
 ///
 /// Registrations for the key's type, or for another key of that type, don't serve the key. The registry's
-/// ``InitializerRegistry/context`` selects one of the key's own initializers. A kept value from the key's own
-/// initializer belongs to the outermost registry that is reached through parents of the same context. As a result,
-/// separate test registries share no values.
+/// ``InitializerRegistry/context`` selects one of the key's own initializers. To find the registry that keeps a value
+/// of that initializer, a request goes from the requested registry to the parent, and so on, for as long as the parent
+/// has the same context. Test registries without a common parent therefore share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
 /// tells keys apart by their identity. Creating a second key at one place in the source code stops the program. A
@@ -85,7 +85,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     super.init(scope, at: place, live: live, others: others)
   }
 
-  /// Creates a key with a closure that creates its values.
+  /// Creates a key with a closure that creates the key's values.
   ///
   /// The parameters have the same meaning in all initializers of this type.
   ///
@@ -100,7 +100,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     _ make: @escaping @Sendable () throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(make)) }
 
-  /// Creates a key with a closure that creates its values from other services.
+  /// Creates a key with a closure that creates the key's values from other services.
   ///
   /// ```swift
   /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
@@ -119,8 +119,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// @Injected(.seat) var makeSeat  // try makeSeat(7)
   /// ```
   ///
-  /// - Precondition: The initializer isn't limited to one class of containers. An instance has no `as: .anySupertype`.
-  ///   A factory's scope is specified in `.factory(scope:)`, not in `scope`.
+  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
+  ///   `as: .anySupertype`. If `initializer` makes factories, `scope` must be `.unique`, because `.factory(scope:)`
+  ///   specifies the scope of the factory's values.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
@@ -153,7 +154,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  /// Returns a copy of the key, to declare in place of this key, with an initializer for one context.
+  /// Returns a copy of this key with an initializer for one context.
+  ///
+  /// The program declares the copy in place of this key.
   private func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
     check(initializer)
     return InjectionKey(scope, at: place, live: live, others: others.merging([context: initializer]) { $1 })
@@ -181,7 +184,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// static let loader = InjectionKey(.onMainActor { Loader() }).test(.onMainActor { Loader(title: "fake") })
   /// ```
   ///
-  /// - Precondition: The initializer isn't limited to one class of containers, and an instance has no
+  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
   ///   `as: .anySupertype`.
   public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
 
@@ -212,7 +215,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.preview`.
   ///
-  /// - Precondition: The initializer isn't limited to one class of containers, and an instance has no
+  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
   ///   `as: .anySupertype`.
   public func preview(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .preview) }
 }

@@ -1,10 +1,10 @@
 /// The property types that an instance serves.
 public enum InstanceMatch: Sendable {
-  /// Only the type that the instance is registered for.
+  /// The instance serves only the type that it is registered for.
   case itsType
-  /// The type that the instance is registered for, and every superclass and protocol of the instance.
+  /// The instance serves the type that it is registered for, and every superclass and protocol of the instance.
   ///
-  /// If both match equally well, a registration for exactly the property's type wins over the instance. A conformance
-  /// that is isolated to an actor doesn't count.
+  /// In one registry, a registration for exactly the requested type wins over the instance if container and name match
+  /// equally well. A conformance that is isolated to an actor doesn't count.
   case anySupertype
 }

@@ -9,9 +9,11 @@ internal import Support
 /// registry.register(Int.self, named: .containing("timeout")) { 30 }
 /// ```
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// The exact name of the property.
+  /// The registration is for properties with exactly this name.
   case equal(to: String)
-  /// Any name that contains this text, ignoring case; a match with ``equal(to:)`` wins over it.
+  /// The registration is for properties whose name contains this text, ignoring case.
+  ///
+  /// A registration with a matching ``equal(to:)`` wins over this one.
   case containing(String)
 
   /// Creates a name that has to match exactly, as with ``equal(to:)``.

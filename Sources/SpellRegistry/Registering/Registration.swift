@@ -11,7 +11,7 @@ public struct Registration<Value>: Sendable {
   package let record: RegistrationRecord
   let registry: InitializerRegistry
 
-  /// Calls `hook` after each injection of a value from this registration: after a property's first read, or a call of
+  /// Calls `hook` after each injection of a value from this registration, such as a property's first read or a call of
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
@@ -26,9 +26,10 @@ public struct Registration<Value>: Sendable {
   /// Calls `hook` on the main actor after each injection of a value from this registration.
   ///
   /// Use it for values that are requested on the main actor, such as by properties of main-actor objects. The
-  /// ``InjectionPoint`` has no container. Otherwise, the hook behaves like a hook of ``onInjection(_:)``.
+  /// ``InjectionPoint`` that `hook` gets has no container. Otherwise, the hook behaves like a hook of
+  /// ``onInjection(_:)``.
   ///
-  /// - Precondition: The value is requested on the main actor.
+  /// - Precondition: Every injection of a value from this registration must happen on the main actor.
   @_disfavoredOverload @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
@@ -84,16 +85,16 @@ extension Registration {
 // MARK: Factories
 
 extension Registration {
-  /// Calls `hook` after each call of a factory from this registration, with the value that the factory made.
+  /// Calls `hook` after each call of a factory from this registration, with the value that the factory returns.
   @discardableResult
   public func onInjection<Made, each Argument>(
     _ hook: @escaping @Sendable (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHook(hook) }
 
   /// Calls `hook` on the main actor after each call of a factory from this registration, with the value that the
-  /// factory made.
+  /// factory returns.
   ///
-  /// - Precondition: The factory is called on the main actor.
+  /// - Precondition: Every call of the factory must happen on the main actor.
   @discardableResult
   public func onInjectionOnMainActor<Made: Sendable, each Argument>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
@@ -106,9 +107,10 @@ extension Registration {
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
-  /// Stops the program if the registration is for a factory.
+  /// Stops the program if a hook that takes the registered value is added to the registration of a factory.
   ///
-  /// The hooks of a factory's registration get the values that the factory makes, and not the factory itself.
+  /// The hooks of a factory's registration get the values that the factory makes. A hook that takes the factory itself
+  /// would never be called.
   private func checkHookOfFactory() {
     guard record.initializer.isFactory else { return }
     trap(

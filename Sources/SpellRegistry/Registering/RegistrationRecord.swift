@@ -5,7 +5,7 @@ internal import Synchronization
 package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for.
   ///
-  /// A new registration replaces an older registration with an equal key of this type.
+  /// In one registry, a new registration replaces an older registration whose `Key` is equal.
   struct Key: Hashable, Sendable {
     let service: Service
     let container: ClassConstraint?
@@ -49,11 +49,11 @@ package final class RegistrationRecord: Sendable {
   /// A piece of information that only few registrations have.
   private enum Note: Sendable {
     case completion(Completion)
-    /// The type's name for the search for registrations that are similar to a request.
+    /// The simplified name of the registered type, by which an error finds registrations that are similar to a request.
     case bareName(BareName)
     /// The place of the registration that this one replaced.
     case replaced(SourcePlace)
-    /// A registration that, according to a ``RequestRecorder``, served a request from this initializer.
+    /// A registration that, according to a ``RequestRecorder``, served a request from this registration's initializer.
     case supplier(WeakReference)
   }
   /// Whether the values are known not to be Optionals.
@@ -91,7 +91,7 @@ package final class RegistrationRecord: Sendable {
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  /// The services that an autowired initializer takes, known before it runs.
+  /// The services that an autowired initializer takes as parameters; empty for any other initializer.
   package var dependencies: [Service] { initializer.dependencies.map { Service($0) } }
   package var container: ClassConstraint? { initializer.container }
   package var servesSupertypes: Bool { initializer.match == .anySupertype }
@@ -126,7 +126,10 @@ package final class RegistrationRecord: Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Returns whether the registration is for this service, or has an instance of a subtype of the service's type.
+  /// Returns whether the registration is for `service`, or has an instance that is also a value of `service`'s type.
+  ///
+  /// An instance counts even if it wasn't registered for its supertypes. If `service` is a declared key, only a
+  /// registration for that key counts.
   package func serves(_ service: Service) -> Bool {
     if service == self.service { return true }
     guard isInstance, service.key == nil, let instance else { return false }
@@ -141,7 +144,9 @@ package final class RegistrationRecord: Sendable {
     service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
   }
 
-  /// The type's name for the search for registrations that are similar to a request, made at its first use.
+  /// The simplified name of the registered type, by which an error finds registrations that are similar to a request.
+  ///
+  /// The name is made at its first use.
   var bareName: BareName {
     if let known = firstNote({ if case .bareName(let name) = $0 { name } else { nil } }) { return known }
     let made = BareName(of: service.type)
@@ -149,7 +154,9 @@ package final class RegistrationRecord: Sendable {
     return made
   }
 
-  /// Returns whether the type may have this name, which is cheap after the first use of ``bareName``.
+  /// Returns whether the registered type may have this name, ignoring case and the module.
+  ///
+  /// The check is cheap after the first use of ``bareName``.
   package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
@@ -172,12 +179,12 @@ package final class RegistrationRecord: Sendable {
     return cell.memory.any(service.type)
   }
 
-  /// Drops the kept values permanently.
+  /// Drops the kept values permanently, after the registration was withdrawn or replaced.
   func retire() { kept?.retire() }
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
-  /// Schedules the completions for a new value, which run when the resolution ends.
+  /// Schedules the completions of a new value for the end of the resolution.
   func enqueueCompletions(
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution
@@ -199,19 +206,21 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
-  /// The place of the registration that this one replaced.
+  /// The place of the registration that this one replaced; nil if there was none.
   package var replaced: SourcePlace? { firstNote { if case .replaced(let place) = $0 { place } else { nil } } }
 
   func note(replaced place: SourcePlace) { notes.withLock { $0.append(.replaced(place)) } }
 
-  /// The existing registrations that, according to a ``RequestRecorder``, served requests from this initializer.
+  /// The registrations that, according to a ``RequestRecorder``, served requests from this registration's initializer.
+  ///
+  /// Registrations that no longer exist are left out.
   package var suppliers: [RegistrationRecord] {
     notes.withLock(\.self).compactMap {
       if case .supplier(let supplier) = $0 { supplier.object as? RegistrationRecord } else { nil }
     }
   }
 
-  /// Records, for `validate()`, that another registration served a request from this initializer.
+  /// Records, for `validate()`, that `supplier` served a request from this registration's initializer.
   package func note(supplier: RegistrationRecord) {
     if suppliers.contains(where: { $0 === supplier }) { return }
     notes.withLock { $0.append(.supplier(WeakReference(supplier))) }

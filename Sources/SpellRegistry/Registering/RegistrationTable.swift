@@ -14,15 +14,18 @@ struct RegistrationTable: ~Copyable, Sendable {
 
     init(_ record: RegistrationRecord) { self.record = record }
 
-    /// Copies the value to memory unless there is none or the registration has hooks; returns whether a value was
-    /// copied.
+    /// Copies the value to memory if there is a value and the registration has no hooks.
+    ///
+    /// - Returns: Whether a value was copied.
     @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
       !record.hooks.areUsed && cell?.copyValue(to: memory) != nil
     }
   }
 
-  /// The registrations of one service that are limited to a container or a name, or all instances that serve
-  /// supertypes.
+  /// A group of registrations that the registry has to compare for each request.
+  ///
+  /// The table has a group for each service, with the registrations that are limited to a container or a name. It has
+  /// another group with the instances that serve supertypes.
   private struct Limited: Sendable {
     /// The registrations for exactly one name and any container, by name.
     var named: [String: [RegistrationRecord]] = [:]
@@ -43,9 +46,9 @@ struct RegistrationTable: ~Copyable, Sendable {
       return list?.contains { $0 === record } ?? false
     }
 
-    /// Replaces the registration for the same requests as `record`, or removes it if `new` is nil.
+    /// Removes the registration for the same requests as `record`, if there is one, and adds `new` unless it is nil.
     ///
-    /// - Returns: The former registration; nil if there was none.
+    /// - Returns: The removed registration; nil if there was none.
     mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> RegistrationRecord? {
       let key = record.key
       func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
@@ -81,12 +84,14 @@ struct RegistrationTable: ~Copyable, Sendable {
     return records
   }
 
-  /// The default registrations of used keys without another registration for all properties, in the order of first use.
+  /// The default registrations of used keys that have no other registration for all properties.
+  ///
+  /// The order is that of the first use of each key.
   var defaultsInForce: [RegistrationRecord] {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
 
-  /// At least one registration of each service, and all instances that serve supertypes.
+  /// At least one registration of each registered service, and all instances that serve supertypes.
   var representatives: [RegistrationRecord] {
     records { limited in (limited.others.first ?? limited.named.values.first?.first).map { [$0] } ?? [] }
   }
@@ -108,23 +113,24 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The result of one lookup.
   enum Lookup {
-    /// The kept value of the only registration was copied.
+    /// Only one registration can win, and its kept value was copied.
     case copied
-    /// There is one registration, and no value was copied.
+    /// Only one registration can win, and no value was copied.
     case only
     case nothing
-    /// Several registrations may serve the request, and the registry has to compare them.
+    /// The registry has to compare the candidates, because a limited registration or an instance may serve the request.
     case several
   }
 
-  /// Looks up the registrations that may serve a request, and copies the kept value if only one registration does.
+  /// Looks up the registrations that may serve a request, and copies the kept value if only one of them can win.
   ///
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
   ///   - memory: The memory to which to copy a kept value, unless the registration has hooks; nil to copy nothing.
   ///   - optionals: Whether to copy the value of a registration for an Optional type.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
-  ///   - only: Receives the only registration. As part of the result, the registration would be retained a second time.
+  ///   - only: Receives the only registration that can win, unless its value was copied. As part of the result, the
+  ///     registration would be retained a second time.
   @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
@@ -146,7 +152,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     defaults.withValue(of: ObjectIdentifier(key)) { $0.record }
   }
 
-  /// Adds the default registration of a key, unless the table has one; returns the registration that is in the table.
+  /// Adds the default registration of a key, unless the table already has one.
+  ///
+  /// - Returns: The default registration that the table has afterward.
   mutating func addDefault(_ record: RegistrationRecord) -> RegistrationRecord {
     let id = record.service.id
     if let known = defaults.withValue(of: id, { $0.record }) { return known }
@@ -158,7 +166,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///
   /// This does nothing if the table doesn't have the registration that keeps the value.
   ///
-  /// - Returns: The former cell, which the caller releases with no lock held.
+  /// - Returns: The former cell, which the caller must release with no lock held; nil if there was none.
   mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
     func exchange(in entries: inout AddressTable<Entry>) -> ValueCell? {
       guard var entry = entries.take(kept.service.id) else { return nil }
@@ -170,7 +178,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
-  /// Returns whether any registration that may serve a service is limited to names.
+  /// Returns whether any registration that may serve a service is only for properties with certain names.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
   }
@@ -216,11 +224,13 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Adds a registration, which replaces any registration for exactly the same requests.
   ///
-  /// - Returns: The entry of the replaced registration, which the caller releases with no lock held.
+  /// - Returns: The entry of the replaced registration, which the caller must release with no lock held; nil if there
+  ///   was none.
   mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
 
-  /// Replaces the registration for the same requests as `record`, or removes it if `new` is nil; returns the former
-  /// entry.
+  /// Removes the registration for the same requests as `record`, if there is one, and adds `new` unless it is nil.
+  ///
+  /// - Returns: The entry of the removed registration; nil if there was none.
   private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> Entry? {
     let service = record.service.id
     if record.servesSupertypes {
@@ -241,6 +251,6 @@ struct RegistrationTable: ~Copyable, Sendable {
 extension [RegistrationRecord] {
   /// The registrations in the order of registration.
   ///
-  /// Never inlined, because each sort is compiled into 3 KB of code.
+  /// Never inlined, because each inlined copy of the sort would have 3 KB of code.
   var sortedByAge: [RegistrationRecord] { @inline(never) get { sorted { $0.age < $1.age } } }
 }

@@ -32,20 +32,20 @@ extension Scope where Value: Sendable {
 
   /// One value, made at the first request and kept until the registration is withdrawn or replaced.
   ///
-  /// The initializer runs exactly once, however many threads request the value. A thread that requests the value while
-  /// the initializer runs waits for the result. If the initializer throws or returns nil, the registry keeps nothing,
-  /// and the next request runs the initializer again.
+  /// The initializer runs once, however many threads request the value. A thread that requests the value while the
+  /// initializer runs waits for the result. But if the initializer throws or returns nil, the registry keeps nothing,
+  /// and a later request runs the initializer again.
   public static var singleton: Scope { Scope(lifetime: .singleton) }
 
   /// One value for as long as something other than the registry holds it.
   ///
   /// Once the value is gone, the next request makes another one.
   ///
-  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of either. The check
-  ///   happens at registration.
+  /// - Precondition: `Value` must be a class, a protocol that only classes conform to, or an Optional of a class or of
+  ///   this kind of protocol. The check happens at registration.
   public static var weak: Scope { Scope(lifetime: .weak) }
 
-  /// One value until `cache` is reset.
+  /// Returns a scope of one value for each registration, kept until `cache` is reset.
   public static func cached(in cache: ScopeCache) -> Scope { Scope(lifetime: .cached(cache)) }
 
   /// Returns a copy of the scope whose values expire, and are replaced, once they have reached `age`.
@@ -76,12 +76,12 @@ package enum ScopeLifetime: Sendable {
   var isWeak: Bool { if case .weak = self { true } else { false } }
   var isGraph: Bool { if case .graph = self { true } else { false } }
 
-  /// Whether the registration keeps one value for all requests.
+  /// Whether a registration of this scope keeps one value for all requests.
   package var isShared: Bool { !isUnique && !isGraph }
 }
 
 extension ScopeLifetime {
-  /// Stops the program if the scope is `.weak` and the values of the type aren't all objects.
+  /// Stops the program if the scope is `.weak`, but `type` isn't a type of objects or an Optional of objects.
   func check(for type: any Any.Type, at place: SourcePlace) {
     guard isWeak else { return }
     if TypeName.isHeldByReference((type as? any OptionalValue.Type)?.wrappedType ?? type) { return }

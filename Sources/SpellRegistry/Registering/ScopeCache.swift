@@ -13,13 +13,13 @@ public final class ScopeCache: Sendable {
   /// The name of the cache, shown in descriptions of a registry and in drawings of the dependency graph.
   let name: String
 
-  /// Weak references to the registrations whose scope is this cache, and to their registries.
+  /// A weak reference to each registration with a scope in this cache, and to the registry of the registration.
   private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
   /// Creates an empty cache with a name for messages and drawings.
   public init(_ name: String) { self.name = name }
 
-  /// Drops every value in the cache; later requests get new values.
+  /// Drops every value in the cache, and makes later requests get new values.
   ///
   /// A value that is being made during the reset isn't kept. Only callers that have already requested the value get it.
   public func reset() {

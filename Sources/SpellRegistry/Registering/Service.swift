@@ -24,9 +24,13 @@ package struct Service: Sendable, Hashable {
   /// The service in words, as in `name`, but with the module in the type's name.
   package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
 
-  /// The type, if it is an Optional and the service has no key; nil otherwise.
+  /// The Optional type of the service, of which a request gets nil if nothing is registered.
+  ///
+  /// This is nil if the type isn't an Optional, or if the service has a key.
   var optional: (any OptionalValue.Type)? { key == nil ? type as? any OptionalValue.Type : nil }
-  /// The service for the wrapped type, if the type is an Optional and the service has no key; nil otherwise.
+  /// The service of the wrapped type, whose registrations also serve requests for this Optional type.
+  ///
+  /// This is nil if the type isn't an Optional, or if the service has a key.
   package var wrapped: Service? { optional.map { Service($0.wrappedType) } }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }

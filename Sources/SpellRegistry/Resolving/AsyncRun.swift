@@ -5,22 +5,25 @@ internal import Synchronization
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
 /// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request. A
-/// request from another task that the initializer starts counts only if it is for the run's own value, because the
-/// initializer may never await that task.
+/// request from another task that the initializer starts counts only if it is for the run's own value, or for a value
+/// whose initializer requested the run's value. Otherwise, it doesn't count, because the initializer may never await
+/// that task.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
   let record: RegistrationRecord
   let registry: InitializerRegistry
   private let name: String?
-  /// Whether objects made in this run hold their registry weakly, because a registry may keep these objects.
+  /// Whether objects made in this run hold their registry weakly.
+  ///
+  /// They have to if a registry may keep these objects.
   let linksWeakly: Bool
 
   /// The state of a run, which loses its references to other objects when the initializer ends.
   ///
   /// Tasks that the initializer has started may keep the run alive longer.
   private struct State: Sendable {
-    /// The task in which the initializer runs.
+    /// The task in which the initializer runs; nil until the initializer starts.
     var task: TaskID?
     /// The run whose initializer requested this run's value; nil if there is none.
     var asker: AsyncRun?
@@ -54,7 +57,9 @@ final class AsyncRun: Sendable {
   var resolution: Resolution? { state.withLock(\.resolution) }
   private var asker: AsyncRun? { state.withLock(\.asker) }
 
-  /// The run whose initializer the current task executes; nil in a task that an initializer has started.
+  /// The run whose initializer the current task itself executes; nil if there is none.
+  ///
+  /// A task that an initializer has merely started doesn't execute the initializer.
   static var ofThisTask: AsyncRun? {
     guard let run = CurrentThread.current.run(), run.state.withLock({ $0.task }) == .current else { return nil }
     return run
@@ -108,13 +113,17 @@ final class AsyncRun: Sendable {
   /// This run, the run that requested its value, and so on, ending before the first run that is over.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Returns the chain of requests from `other`, which isn't included, to this run, or nil if there is no such chain.
+  /// Returns the runs that follow `other` in the chain of requests that led to this run.
+  ///
+  /// The last element is this run. The result is empty if `other` is this run, and nil if `other` isn't in the chain.
   private func path(from other: AsyncRun) -> [AsyncRun]? {
     let lineage = Array(lineage)
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  /// Returns the steps from the run that is making the requested value to this run, or nil if no run is making it.
+  /// Returns the steps from the run that is making the requested value, whose own step isn't included, to this run.
+  ///
+  /// Returns nil if neither this run nor a run that led to this one is making the value.
   func steps(
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
@@ -122,7 +131,7 @@ final class AsyncRun: Sendable {
       .flatMap { path(from: $0) }?.map(\.record.step)
   }
 
-  /// The runs that execute in this run's task, from the run that the task was created for to this run.
+  /// The runs that execute in this run's task, from the outermost run to this run.
   ///
   /// A run whose value isn't shared executes in the task of the run that requested the value.
   private var ofSameTask: [AsyncRun] {
@@ -132,21 +141,23 @@ final class AsyncRun: Sendable {
   /// The process-wide lock that is held while the lists of awaited runs are searched or changed.
   private static let awaiting = Lock(())
 
-  /// Awaits the end of this run by calling `wait`, on behalf of the run `asker` unless it is nil.
+  /// Awaits the end of this run by calling `wait`, unless the wait would complete a cycle.
   ///
+  /// - Parameter asker: The run that makes the request; nil if no run does.
   /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, `.cycle` if
   ///   the calling task was started by an unfinished initializer of this run, or of a run that this run waits for.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // The initializer may await the calling task, which it has started. Both would then wait forever.
+      // The initializer that started the calling task may await it. Task and initializer would then wait forever.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }
       return try await wait()
     }
-    // Other runs can only await the first run of the task, so the first run records the runs that the task awaits.
+    // Requests from other tasks can join only the first run of the task, because the later runs make values that aren't
+    // shared. The first run therefore records all runs that the task awaits.
     let task = asker.ofSameTask
     if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
       throw InjectionError(.cycle, through: path.map(\.record.step))
@@ -155,9 +166,11 @@ final class AsyncRun: Sendable {
     return try await wait()
   }
 
-  /// Records that this run awaits `other`.
+  /// Records that this run awaits `other`, and returns nil.
   ///
   /// If the wait would complete a cycle, the function records nothing and returns the cycle's runs after `other`.
+  ///
+  /// - Parameter task: The runs that execute in this run's task; see ``ofSameTask``.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]

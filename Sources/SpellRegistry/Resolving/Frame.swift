@@ -1,28 +1,30 @@
 /// An entry in the ``FrameStack`` of a thread, usually for a value that the thread is making.
 ///
-/// The frames of a thread reveal cycles, the current registry, and whether a registry keeps new values. A frame doesn't
-/// retain its objects. The function that pushes the frame keeps the objects alive until it pops the frame.
+/// The frames of a thread reveal cycles, the current registry, and whether a registry may keep new objects. A frame
+/// doesn't retain its objects. The function that pushes the frame must keep the objects alive until it pops the frame.
 struct Frame: BitwiseCopyable {
   let type: any Any.Type
-  /// The registration whose initializer runs; nil for a property's own expression and a frame that makes no value.
+  /// The registration whose initializer runs in the frame; nil if a property's own code runs or no value is made.
   var record: Borrowed<RegistrationRecord>?
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether objects made in this frame hold their registry weakly, because a registry may keep the frame's value.
+  /// Whether objects made in this frame hold their registry weakly, as they must if a registry may keep the value.
   ///
-  /// This is nil until the task's context is read for the first object.
+  /// If this is nil, the task's context decides. The context's answer for the first object is then stored in the frame.
   var linksWeakly: Bool?
   /// The address of the `CreationGate` at which other threads wait for the value; nil if nothing keeps the value.
   var gate: UInt?
-  /// The address of the `CreationGate` of the property that requested the value, if a registration makes the value.
+  /// The address of the `CreationGate` of the property that will store the value; nil if no property will.
+  ///
+  /// If the property's own code makes the value, `gate` has this address instead.
   var propertyGate: UInt?
   /// The async run on whose behalf this frame makes requests; nil if there is none.
   var run: Borrowed<AsyncRun>?
 
   /// The origin of a request.
   ///
-  /// A request for a registration is a cycle if an enclosing request for that registration has an equal origin.
+  /// A request is a cycle if an enclosing request is for the same registration and registry and has an equal origin.
   struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?

@@ -4,8 +4,8 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Calls `postInject()` on each registered ``PostInjectable`` instance, in the order of registration.
   ///
-  /// The method holds no lock during the calls, and ignores instances that are registered in a parent. If an object is
-  /// registered twice, the method is called on it only once.
+  /// This method holds no lock during the calls, and ignores instances that are registered in a parent. An object that
+  /// is registered twice gets only one call of `postInject()`.
   public func postInjectInstances() {
     var called: Set<ObjectIdentifier> = []
     for record in registrations {

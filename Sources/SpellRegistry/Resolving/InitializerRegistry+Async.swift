@@ -5,9 +5,10 @@ extension InitializerRegistry {
   /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
   /// If the value's scope shares the value, a single run of the initializer makes it, however many tasks await it. If
-  /// the run fails, all these tasks get the error, and the next request starts another run. A canceled task immediately
-  /// throws an error of code `.cancelled`. The run continues for the other tasks, and is canceled if there are none. An
-  /// initializer whose value isn't shared runs in the calling task, and has to check for cancellation itself.
+  /// the run fails, all these tasks get the error, and the next request starts another run. If one of these tasks is
+  /// canceled, its call immediately throws an error of code `.cancelled`. The run continues for the other tasks, and is
+  /// canceled if there are none. An initializer whose value isn't shared runs in the calling task, and has to check for
+  /// cancellation itself.
   ///
   /// If a value with a synchronous initializer needs a value that only the main actor can make, both values are made on
   /// the main actor. The synchronous initializer may run twice: first until it requests the main-actor value, and then
@@ -36,7 +37,7 @@ extension InitializerRegistry {
 
   /// Returns the value of a service, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// - Parameter run: The run whose resolver makes the request; nil for a request to the registry itself.
+  /// - Parameter run: The async run whose resolver makes the request; nil for any other request.
   fileprivate func resolveAsync<Value: Sendable>(
     _ service: Service, named name: String?, for run: AsyncRun?
   ) async throws(InjectionError) -> Value {
@@ -92,7 +93,7 @@ extension InitializerRegistry {
   // The compiler splits an async function at each `await` in a loop. The functions below are never inlined, because a
   // client would otherwise contain a copy of their code for each of these parts (10 KB).
 
-  /// Returns the registration that wins for a request, or nil if the registration's initializer isn't async.
+  /// Returns the registration that wins for a request, or nil if no registration with an async initializer wins.
   @inline(never) private func asyncMatch(
     _ service: Service, named name: String?, asker: AsyncRun?
   ) -> (match: Match, initializer: AsyncRun.Initializer)? {
@@ -124,7 +125,10 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns a value that its registration doesn't keep, from the resolution or else made in the calling task.
+  /// Returns a value of a registration that keeps no value between resolutions.
+  ///
+  /// For scope `.graph`, this is the value that the resolution already has, if there is one. Otherwise, the calling
+  /// task makes a new value.
   @inline(never) private func ownCell(
     of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: AsyncRun.Initializer
@@ -176,9 +180,10 @@ extension InitializerRegistry {
     }
   }
 
-  /// Runs the initializer of a value that the registration keeps, and returns the waiters to resume.
+  /// Runs the initializer of a value that the registration keeps, and returns the waiters for the caller to resume.
   ///
-  /// After the function has returned, only the waiters and the registration hold the value.
+  /// The references to the value in this function end when it returns. The run's task therefore doesn't hold the value
+  /// while it resumes the waiters.
   private func makeKept(
     _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
   ) async -> [SharedRuns.Waiter] {
@@ -189,7 +194,8 @@ extension InitializerRegistry {
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }
-    // The request that started the run ends later and reports errors of completions, unless the request was canceled.
+    // The completions run when the last participant leaves the resolution. That is usually the outermost request, which
+    // throws their error. If that request has already ended, they run now, and no request is left to throw the error.
     try? resolution.leave(as: run)
     return kept.end(run, with: outcome)
   }

@@ -7,8 +7,8 @@ extension InitializerRegistry {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type, the result is nil if no factory makes such values from any
-  ///     arguments.
+  ///   - type: The type of the value. For an Optional type, the result is nil if no registered factory makes the
+  ///     wrapped type, whatever the arguments.
   ///   - first: The first argument. The static types of all arguments have to match those of a registered factory.
   ///   - rest: The other arguments.
   ///   - name: The name to use in the request, like the name of a property that requests a value.
@@ -42,9 +42,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns a value from a factory of the type that an Optional type wraps, or nil if there is no such factory.
+  /// Returns a value from a factory of the type that an Optional `type` wraps, or nil if no factory makes that type.
   ///
-  /// - Throws: `.notRegistered` if the type isn't Optional, or if the registered factories take other arguments.
+  /// - Throws: `.notRegistered` if `type` isn't Optional, or if the wrapped type's factories take other arguments.
   @usableFromInline func optionalValue<Value, First, each Rest>(
     _ type: Value.Type, arguments first: First, _ rest: repeat each Rest, named name: String?
   ) throws(InjectionError) -> Value {

@@ -1,16 +1,18 @@
 /// The destination of a value: the property that requests the value, and the object that holds the property.
 ///
-/// Every initializer that takes a ``Resolver``, and every hook, gets an injection point. The injection point is valid,
-/// and keeps its container alive, while the initializer or hook runs. Main-actor initializers and hooks, and
-/// completions, get an injection point without a container.
+/// Every initializer that takes a ``Resolver``, and every hook of a registration or registry, gets an injection point.
+/// The injection point is valid, and keeps its container alive, while the initializer or hook runs. Async initializers,
+/// factories, completions, and main-actor initializers and hooks get an injection point without a container.
 public struct InjectionPoint {
   /// The service that is requested: a type, or a declared key for a value of the type.
   package let service: Service
-  /// The object that holds the property or was passed to `resolve`; nil for structs, locals and plain constants.
+  /// The object that holds the property or was passed to `resolve`; nil if there is none.
+  ///
+  /// There is none for a property of a struct, a local property, or a constant such as `let clock = Injected<Clock>()`.
   public private(set) var container: AnyObject?
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: PropertyCell?
-  /// The name that `resolve` or the property's declaration specifies; nil for the property's own name.
+  /// The name that `resolve` or the property's declaration specifies; nil if neither specifies one.
   private let requestedName: RequestedName?
   /// The details that few injection points have, stored separately to keep all others small.
   private var details: Details?
@@ -54,17 +56,19 @@ public struct InjectionPoint {
   /// The declared type of the property, or the type that `resolve` was called with.
   public var propertyType: any Any.Type { service.type }
 
-  /// The dynamic class of the container.
+  /// The dynamic class of the container, even if main-actor code or a completion doesn't get the container itself.
   public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } ?? details?.containerType }
 
   /// The name in the request, which is the property's own name unless its declaration or `resolve` specifies another.
   ///
   /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is read
-  /// from a table. The name is nil for structs, locals and plain constants, and in a program built without reflection
-  /// metadata.
+  /// from a table. The property's own name is nil if no object holds the property; see ``container``. It is also nil in
+  /// a program built without reflection metadata.
   public var propertyName: String? { requestedName?.name ?? ownName }
 
-  /// The property's own name, even if the request uses another name, or the request's name if there is no property.
+  /// The property's own name, even if the request uses another name.
+  ///
+  /// If the request doesn't come from a property of an object, this is the name in the request.
   package var declaredName: String? { identity == nil || containerType == nil ? requestedName?.name : ownName }
 
   private var ownName: String? {
@@ -80,7 +84,7 @@ public struct InjectionPoint {
     return point
   }
 
-  /// Returns a copy without the container, for code that may not run in the container's isolation.
+  /// Returns a copy without the container, for code that might run outside of the container's isolation.
   func withoutContainer() -> InjectionPoint {
     var point = withKnownName()
     point.container = nil

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
 ///
-/// Each value has a `ValueCell`, which is written once. After a value is dropped, the next request gets a new cell.
-/// Earlier callers share the cell that they found, so the value of each cell is made only once.
+/// A factory also has one `KeptValue` for each list of arguments. Each value is made in a `ValueCell`, which is written
+/// once. All callers that find the same cell share its value. After a value is dropped, later callers find a new cell.
 final class KeptValue: Sendable {
   private struct State: Sendable {
-    /// The cell of the value, which may still be missing or in the process of being made; nil if there is no cell.
+    /// The cell for the value, even before the value is made; nil until the next request needs a cell.
     var cell: ValueCell?
     /// A reference to the object of a weak value.
     ///
@@ -25,10 +25,13 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// The service of the value's registration, with which the registry's table finds the registration.
+  /// The service whose type is the value's type.
+  ///
+  /// The registry's table finds the value's registration by this service. The values of a factory are an exception,
+  /// because a factory's registration has the factory's type.
   let service: Service
   private let scope: ScopeLifetime
-  /// Whether the value is weak and the service is a class, so that the object needs no cast.
+  /// Whether the value is weak and its type is a class, in which case the object needs no cast.
   private let isWeakOfClass: Bool
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
@@ -82,7 +85,9 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Copies the value if there is one, for callers that can't make it themselves.
+  /// Copies the value to memory if there is one, for a caller that can't make the value.
+  ///
+  /// - Returns: `.copied`, or else `.cell` if the value hasn't been made yet, or `.withdrawn`.
   func copyIfReady(to memory: ValueMemory) -> FoundCell {
     let found = findCell(copyingTo: memory)
     guard case .cell(let cell) = found, cell.gate.isReady else { return found }
@@ -90,16 +95,18 @@ final class KeptValue: Sendable {
     return .copied
   }
 
-  /// Whether there is no value, and no value is being made.
+  /// Whether there is no value, and no call of `putValue` is making one.
   var isVacant: Bool { current.object == nil && current.gate == CreationGate.vacant }
 
-  /// Whether the value exists, which is true of a weak value only as long as its object exists.
+  /// Whether the value exists and hasn't expired.
+  ///
+  /// A weak value exists for as long as its object.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, and the state of the current cell's `CreationGate`.
+  /// The object of a weak value, and the state of the `CreationGate` in the current `ValueCell`.
   ///
-  /// The caller releases the object with no lock held. If the value has expired, the object is nil and the state is
-  /// vacant.
+  /// If the value has expired, the object is nil and the state is vacant. The result contains the object, because
+  /// the last reference to the object mustn't be released while the lock is held.
   private var current: (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
     let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
@@ -110,7 +117,7 @@ final class KeptValue: Sendable {
   }
 
   enum FoundCell {
-    /// There is a value, and it was copied.
+    /// There is a value, and it was copied to the caller's memory.
     case copied
     /// The current cell, whose value the caller has to copy or to make.
     case cell(ValueCell)
@@ -118,7 +125,9 @@ final class KeptValue: Sendable {
     case withdrawn
   }
 
-  /// Finds the current cell, or copies a weak value to memory.
+  /// Finds or creates the current cell, or copies a weak value to memory.
+  ///
+  /// The function first drops a value that has expired.
   private func findCell(copyingTo memory: ValueMemory) -> FoundCell {
     // The clock may run user code, so it is read with no lock held.
     let now = expiry?.clock.now
@@ -145,7 +154,7 @@ final class KeptValue: Sendable {
     return cell.map { .cell($0) } ?? .withdrawn
   }
 
-  /// Keeps a cell's value in the way of the scope, unless the cell was dropped or replaced.
+  /// Keeps a cell's value as the scope specifies, unless the cell was dropped or replaced.
   func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
     let value = cell.memory.any(service.type)
     // A scope never keeps nil.
@@ -186,7 +195,7 @@ final class KeptValue: Sendable {
   ///
   /// If a value is being made, the callers that have already found the registration still get the value.
   ///
-  /// - Precondition: The registration has been removed from its registry's table, in which requests find the value.
+  /// - Precondition: The caller has removed the registration from the registry's table, so no new request finds it.
   func retire() {
     change { state in
       state.isRetired = true
@@ -202,7 +211,7 @@ final class KeptValue: Sendable {
 
   /// Sets or, for nil, clears the cell in the registration's table entry, and returns the former cell.
   ///
-  /// The function does nothing if the table no longer has the entry.
+  /// If the registry no longer exists, or its table has no entry for the registration, the function only returns nil.
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
     registry?.table.withLock { $0.publish(cell, of: self) }
   }
@@ -242,12 +251,12 @@ final class KeptValue: Sendable {
   /// Returns the cell for a run's value, or a cell that isn't kept if no request awaits the run any longer.
   func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(service.type) }
 
-  /// Records the task of a run that has started, or cancels the task if no request awaits the run any longer.
+  /// Records the task of a run, or cancels the task if the run has ended or no request awaits the run any longer.
   func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
     if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
   }
 
-  /// Waits for the run that the request has joined, and returns its outcome, or nil if the calling task is canceled.
+  /// Waits for the run that a request has joined, and returns the run's outcome, or nil if the task is canceled.
   func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -272,12 +281,12 @@ final class KeptValue: Sendable {
     leaving.waiter?.resume()
   }
 
-  /// Ends a run, and returns the waiters to resume.
+  /// Ends a run with an outcome for its requests, and returns the waiters that the caller has to resume.
   func end(_ run: AsyncRun, with outcome: SharedRuns.Outcome) -> [SharedRuns.Waiter] {
     state.withLock { $0.runs.end(run, with: outcome) }
   }
 
-  /// Changes the state, and releases the replaced values and the cell that `body` returns with no lock held.
+  /// Lets `body` change the state, and then releases the former state and the cell from `body` with no lock held.
   private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state

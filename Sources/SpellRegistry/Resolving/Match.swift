@@ -8,13 +8,15 @@ package struct Match {
 
 extension InitializerRegistry {
   enum Finding: ~Copyable {
-    /// The kept value of the winning registration was copied.
+    /// The kept value of the winning registration was copied to the memory of the ``Search``.
     case copied
-    /// The winning registration, and its registry, which is the requested registry or one of its parents.
+    /// The winning registration, and the registry that contains it: the requested registry or one of its parents.
     ///
     /// The registry isn't retained, because the caller holds the requested registry, which holds its parents.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
-    /// No registration serves the request, whose type is included if it is an Optional and may therefore be nil.
+    /// No registration serves the request.
+    ///
+    /// A requested Optional type is included, because its value may be nil.
     case nothing(OptionalType? = nil)
 
     typealias OptionalType = any OptionalValue.Type
@@ -31,9 +33,13 @@ extension InitializerRegistry {
   struct Search {
     /// Whether to find only registrations that are for the container's class or one of its superclasses.
     let onlyForContainer: Bool
-    /// The memory that receives the winning registration's kept value, unless hooks have to be called for the value.
+    /// The memory to which the search may copy the winning registration's kept value; nil to copy nothing.
+    ///
+    /// The search doesn't copy the value of a registration that has hooks.
     var copying: ValueMemory?
-    /// Whether the default of the requested key counts if the search reaches a registry without a parent.
+    /// Whether the requested key's default registration counts if a registry without a parent contains it.
+    ///
+    /// It no longer counts once the search has passed a registry that has another context than its parent.
     fileprivate var endsAtDefault = false
 
     init(onlyForContainer: Bool = false, copying: ValueMemory? = nil) {
@@ -69,9 +75,14 @@ extension InitializerRegistry {
     return Match(record: record, owner: owner.object)
   }
 
-  /// Finds the registration that wins for exactly this service, in this registry or a parent.
+  /// Finds the registration that wins for `service`, in this registry or a parent.
   ///
-  /// - Parameter end: The parent before which the search ends; nil to search all parents.
+  /// If a registration of an Optional type wins in a parent, a registration of the wrapped type in a nearer registry
+  /// wins over it. Otherwise, registrations of the wrapped type don't count.
+  ///
+  /// - Parameters:
+  ///   - asked: The registry at which the search began.
+  ///   - end: The parent before which the search ends; nil to search all parents.
   private func findExactly(
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
@@ -95,8 +106,8 @@ extension InitializerRegistry {
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
-    // For an Optional, a registration of the wrapped type wins over `record` if its registry is nearer to the requested
-    // registry.
+    // `record` is for an Optional type. A registration of the wrapped type wins over it if one of the registries before
+    // this one contains that registration.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
       case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
     {
@@ -105,7 +116,9 @@ extension InitializerRegistry {
     return .match(record, Borrowed(self))
   }
 
-  /// Finds the registration that wins for the type that an Optional wraps, unwrapping any number of nested Optionals.
+  /// Finds the registration that wins for `wrapped`, the type that an Optional wraps.
+  ///
+  /// If `wrapped` is itself an Optional without a registration, the search continues with the type that it wraps.
   private func findWrapped(
     _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: InitializerRegistry? = nil
   ) -> Finding {
@@ -119,7 +132,7 @@ extension InitializerRegistry {
   @inline(never) private func winner(
     _ request: borrowing Request, _ service: Service, _ search: Search
   ) -> RegistrationRecord? {
-    // Reflection looks for the property's own name only if a registration is limited to certain names.
+    // The property's own name, which reflection has to find, matters only if a registration is for certain names.
     let name =
       request.requestedName?.name ?? (table.withLock { $0.asksForName(of: service.id) } ? request.name : nil)
     return winner(for: service, named: name, in: request.containerType, search)
@@ -134,8 +147,8 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
       if let best, !rank.wins(over: best.rank) { return }
-      // An instance that fits an Optional's wrapped type isn't chosen yet. A later search looks for the wrapped type,
-      // and prefers a registration of exactly that type.
+      // For an Optional type, this search ignores instances that only fit the wrapped type. `findWrapped` later
+      // compares them with the registrations of the wrapped type.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
     }
@@ -144,8 +157,8 @@ extension InitializerRegistry {
 
   /// Finds the default registration of a key, or makes it at the key's first use.
   ///
-  /// The default is in the outermost registry that this registry reaches through parents with its own context. All
-  /// registries on this path share the value that the default keeps.
+  /// From this registry, the search goes from parent to parent for as long as the parent has the same context. The
+  /// registry at which it ends contains the default. All registries on this path share the default's kept value.
   @inline(never) private func findDefault(of key: InjectionKeys) -> Finding {
     var owner = self
     while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
@@ -154,10 +167,13 @@ extension InitializerRegistry {
     return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
   }
 
-  /// Whether this registry contains the default registrations of keys, because its parent, if any, has another context.
+  /// Whether keys' default registrations belong in this registry: it has no parent, or the parent has another context.
   private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
 
-  /// Reports that a key's live initializer runs in a test, once for each default registration.
+  /// Reports that a test runs a key's live initializer, unless the key has an initializer for tests.
+  ///
+  /// A test's ``RegistryReporter`` gets one report for each default registration. Without a receiver of reports, a
+  /// warning is written to standard error, only once for each key.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test), record.isFirstReport()
     else { return }
@@ -189,7 +205,7 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether this registry or a parent has a registration that serves any container with values of a type.
+  /// Returns whether this registry or a parent has a registration that serves any container's requests for a type.
   ///
   /// The method makes no value. For an Optional type, a registration of the wrapped type also counts.
   ///

@@ -1,9 +1,9 @@
 /// A reference from a property or a factory to the registry that provides its values.
 enum RegistryLink {
   case shared
-  /// A registry that the property or factory keeps alive.
+  /// The link is strong: the property or factory keeps the registry alive.
   case registry(InitializerRegistry)
-  /// A registry behind a reference, which may be weak or become weak.
+  /// The link holds the registry through a reference, which is weak or may become weak later.
   case reference(RegistryReference)
 
   static var current: RegistryLink {
@@ -13,10 +13,10 @@ enum RegistryLink {
     return thread.linksWeakly(in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
-  /// Returns a link to a registry, which keeps the registry alive unless `isWeak` is true.
+  /// Returns a link that keeps `registry` alive or, if `isWeak` is true, a weak link.
   ///
-  /// - Parameter isWeak: Whether the link has to be weak, because a registry may keep the property's object or the
-  ///   factory.
+  /// - Parameter isWeak: Whether the link has to be weak. It has to be if a registry may keep the factory, or may keep
+  ///   the object that has the property.
   static func of(_ registry: InitializerRegistry, weakly isWeak: Bool) -> RegistryLink {
     if registry === InitializerRegistry.shared { return .shared }
     return isWeak ? .reference(registry.weakReference) : .registry(registry)
@@ -36,7 +36,7 @@ enum RegistryLink {
 
   var registry: InitializerRegistry? { target?.registry }
 
-  /// The registry's reporter, if there is one, which outlives the registry.
+  /// The reporter of the linked registry, even if that registry no longer exists; always nil for the shared registry.
   var reporter: RegistryReporter? {
     switch self {
     case .shared: nil
@@ -53,6 +53,8 @@ enum RegistryLink {
     """
   }
 
-  /// Whether the link holds the registry weakly, even if the registry no longer exists.
+  /// Whether the link holds the registry weakly.
+  ///
+  /// Unlike ``target``, this is known even if the registry no longer exists.
   var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
 }

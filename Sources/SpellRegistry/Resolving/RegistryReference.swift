@@ -4,7 +4,7 @@ internal import Support
 final class RegistryReference: Sendable {
   private struct State: Sendable {
     var strong: InitializerRegistry?
-    /// The weak reference, which is created only when it is needed.
+    /// The weak reference to the registry; nil while `strong` holds the registry.
     var weak: WeakReference?
   }
   private let state: Lock<State>

@@ -1,14 +1,14 @@
-/// A request for a value, which is never copied and never passed to user code.
+/// A request for a value.
 ///
-/// User code gets the request's ``point`` instead. A request doesn't retain its key, container and property. The
-/// function that makes the request keeps them alive.
+/// User code never gets a request, only the request's ``point``. A request doesn't retain the key, the container and
+/// the property's storage. The function that makes the request must keep these objects alive.
 @usableFromInline package struct Request: ~Copyable {
   let type: any Any.Type
   private let key: Borrowed<InjectionKeys>?
   private let owner: Borrowed<AnyObject>?
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: Borrowed<PropertyCell>?
-  /// The identity of the requesting property, which is the address of its `CreationGate`.
+  /// The address of the requesting property's `CreationGate`, which identifies the property; nil if there is none.
   let property: UInt?
   let requestedName: RequestedName?
   /// The class of the container, for a request without a container object.
@@ -27,12 +27,15 @@
     (self.requestedName, knownContainerType) = (requestedName, containerType)
   }
 
-  /// Creates a request for a service, on behalf of an unspecified object of a class if there is one.
+  /// Creates a request for a service without a container object.
+  ///
+  /// - Parameter containerType: The class of the container, with which class-specific registrations also count; nil for
+  ///   no container.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
     self.init(service.type, service.key, named: name.map { RequestedName($0) }, inClass: containerType)
   }
 
-  /// The identity of the key or, without a key, of the type, with which a registry finds the service.
+  /// The identity by which a registry finds the service: the key's identity or, without a key, the type's identity.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
   var container: AnyObject? { owner?.object }

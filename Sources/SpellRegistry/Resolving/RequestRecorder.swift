@@ -1,6 +1,8 @@
 internal import Synchronization
 
 /// A recorder that passes each request for a service, and the registration that serves the request, to a closure.
+///
+/// Requests that come from a hook of a registration or registry aren't recorded.
 package final class RequestRecorder: Sendable {
   /// A registration, and the registry that provides its initializer's dependencies.
   package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)
@@ -22,7 +24,7 @@ package final class RequestRecorder: Sendable {
   @TaskLocal package static var current: RequestRecorder?
   private static let count = Atomic(0)
 
-  /// Whether there is any recorder in the process.
+  /// Whether any recorder exists in the process.
   static var isUsed: Bool { count.load(ordering: .relaxed) != 0 }
 
   static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The state of one outermost request: its values of scope `.graph`, and the completions to run when the request ends.
 ///
-/// A thread has a resolution while it resolves a value. An async initializer may move between threads, and its
-/// `Resolver` carries the resolution along.
+/// The ``ThreadState`` holds the resolution while its thread resolves a value. An async initializer may move between
+/// threads, so its ``AsyncRun`` also holds the resolution.
 final class Resolution: Sendable {
   struct GraphKey: Hashable {
     let record: ObjectIdentifier
@@ -31,7 +31,7 @@ final class Resolution: Sendable {
     var completions: [Completion] = []
     /// The registrations of the running completion and of the completions that caused it, outermost first.
     var chain: [RegistrationRecord] = []
-    /// The number of completions that other completions caused.
+    /// The number of completions, among those run so far, that other completions caused.
     var nestedCount = 0
     /// The number of unfinished participants: the outermost request, and each async run that makes a kept value.
     ///
@@ -75,7 +75,7 @@ final class Resolution: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Schedules a call for the end of the resolution.
+  /// Schedules `run`, a completion of the registration `record`, for the end of the resolution.
   func atEnd(
     of record: RegistrationRecord, in registry: InitializerRegistry, linksWeakly: Bool,
     _ run: @escaping @Sendable () -> Void
@@ -91,7 +91,8 @@ final class Resolution: Sendable {
 
   /// Records that the outermost request or an async run has ended, and runs the completions if no participant is left.
   ///
-  /// - Throws: `.cycle` if completions cause each other without end.
+  /// - Parameter run: The run on whose behalf the completions run; nil if there is none.
+  /// - Throws: The error of ``complete(on:)``.
   func leave(as run: AsyncRun?) throws(InjectionError) {
     let isLast = state.withLock { state in
       state.participantCount -= 1
@@ -103,7 +104,8 @@ final class Resolution: Sendable {
 
   /// Runs the completions, and all further completions that they cause, with no lock held.
   ///
-  /// - Throws: `.cycle` if completions cause each other without end.
+  /// - Throws: `.cycle` if the completions seem to cause each other without end. This is the case if more than 100
+  ///   completions form one chain, or if completions have caused more than 10,000 others.
   func complete(on thread: CurrentThread) throws(InjectionError) {
     while true {
       // The calls leave the state before they run, so that their values are released with no lock held. A value's

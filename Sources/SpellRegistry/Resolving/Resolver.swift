@@ -1,4 +1,4 @@
-/// An initializer's access to the registry with its dependencies, and to the injection point of its value.
+/// The access of an initializer to its dependencies, and to the injection point of the new value.
 ///
 /// ```swift
 /// registry.register(Network.self) { resolver in
@@ -9,7 +9,7 @@
 /// A resolver is valid while the initializer runs. The requests that it makes belong to the resolution in which the
 /// initializer runs, even after an `await`.
 public struct Resolver {
-  /// The property that will get the value, and the container of the property.
+  /// The destination of the value: the requesting property, if there is one, and the property's container.
   public let point: InjectionPoint
   /// The registry that provides the dependencies: the requested registry or, for a value that a registration keeps, the
   /// registry that contains the registration.

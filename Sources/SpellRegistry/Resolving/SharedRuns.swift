@@ -1,8 +1,9 @@
 /// The runs of a registration's async initializer, and the requests that await these runs.
 ///
 /// This is a state machine without a lock. The lock of a ``KeptValue`` guards it, so that a request finds a value or
-/// joins a run in one step. The functions return the work that the caller has to do after it has released the lock. If
-/// a run's cell is dropped, the run continues for the requests that have joined it, but no more requests join it.
+/// joins a run in one step. The functions resume no waiters and cancel no tasks. Instead, they return this work for the
+/// caller to do after it has released the lock. If the `KeptValue` drops the cell of a run, the run continues for the
+/// requests that have joined it, and later requests join another run.
 struct SharedRuns: Sendable {
   typealias Outcome = Result<ValueCell, any Error>
   typealias Waiter = CheckedContinuation<Void, Never>
@@ -18,7 +19,7 @@ struct SharedRuns: Sendable {
   private struct Run: Sendable {
     let run: AsyncRun
     let cell: ValueCell
-    /// The task in which the initializer runs; nil until the task has started.
+    /// The task in which the initializer runs; nil until ``begin(_:in:)`` records the task.
     var task: Task<Void, Never>?
   }
 
@@ -39,10 +40,10 @@ struct SharedRuns: Sendable {
 
   func areMaking(_ cell: ValueCell) -> Bool { runs.contains { $0.cell === cell } }
 
-  /// Returns the cell for a run's value, or nil if no request awaits the run any longer.
+  /// Returns the cell for a run's value, or nil if the run has ended or no request awaits it any longer.
   func cell(of run: AsyncRun) -> ValueCell? { runs.first { $0.run === run }?.cell }
 
-  /// Adds a request to the run that makes the cell's value, or to a new run if there is none.
+  /// Adds a request to the run that makes the value of `cell`, or to a new run from `create` if no run makes it.
   mutating func join(_ cell: ValueCell, orCreate create: () -> AsyncRun) -> Ticket {
     let known = runs.first { $0.cell === cell }?.run
     let run = known ?? create()
@@ -52,7 +53,7 @@ struct SharedRuns: Sendable {
     return Ticket(run: run, number: lastNumber, isFirst: known == nil)
   }
 
-  /// Records the task of a run that has started, or returns false if no request awaits the run any longer.
+  /// Records the task of a run, or returns false if the run has ended or no request awaits it any longer.
   mutating func begin(_ run: AsyncRun, in task: Task<Void, Never>) -> Bool {
     guard let index = runs.firstIndex(where: { $0.run === run }) else { return false }
     runs[index].task = task
@@ -73,11 +74,13 @@ struct SharedRuns: Sendable {
   }
 
   /// The work that remains for the caller after a request has left a run.
+  ///
+  /// If the run has ended, or if another request still awaits it, `task` and `abandoned` are nil.
   struct Leaving: Sendable {
     var waiter: Waiter?
-    /// The run's task, to be canceled; nil if another request still awaits the run.
+    /// The task that the caller has to cancel; also nil if ``begin(_:in:)`` hasn't recorded the run's task yet.
     var task: Task<Void, Never>?
-    /// The run's cell, which won't get a value; nil if another request still awaits the run.
+    /// The cell of the run that no request awaits any longer.
     var abandoned: ValueCell?
   }
 
@@ -93,7 +96,7 @@ struct SharedRuns: Sendable {
     return leaving
   }
 
-  /// Ends a run, and returns the waiters to resume.
+  /// Ends a run with an outcome for its requests, and returns the waiters that the caller has to resume.
   mutating func end(_ run: AsyncRun, with outcome: Outcome) -> [Waiter] {
     runs.removeAll { $0.run === run }
     var waiters: [Waiter] = []

@@ -2,21 +2,26 @@ internal import Synchronization
 
 /// The current registry of a task, and the run of the async initializer that the task belongs to.
 ///
-/// A ``Frame`` contains the corresponding facts for a thread. ``InitializerRegistry/run(_:)`` and each async
-/// initializer create a context, which the tasks that they start inherit.
+/// A ``Frame`` contains the corresponding facts for a thread. Each call of ``InitializerRegistry/run(_:)`` and each
+/// ``AsyncRun`` creates a context, and the tasks that start in the context inherit it.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// A copy of the registry's number, which can be read without retaining the registry.
   let registryNumber: UInt64
-  /// A reference to the registry, which all objects made in this context share.
+  /// The reference that ``link`` contains, unless the registry is the shared registry.
   private let reference: RegistryReference
-  /// The link from objects made in this context to the registry, unless a ``Frame`` makes them hold it weakly.
+  /// The link that objects made in this context have to the registry, unless a ``Frame`` requires a weak link.
   let link: RegistryLink
-  /// Whether objects made in this context hold their registry weakly, because a registry may keep these objects.
+  /// Whether objects made in this context hold their registry weakly.
+  ///
+  /// They have to if a registry may keep these objects.
   let linksWeakly: Bool
-  /// The run of the innermost enclosing async initializer, even if the run is over; nil if there is none.
+  /// The run of the innermost enclosing async initializer; nil if there is none.
+  ///
+  /// This is also nil if the run was already over when the context was created. A run that ends later stays in this
+  /// property.
   let run: AsyncRun?
-  /// The nearest enclosing context whose body was still running when this context was created.
+  /// The nearest enclosing context whose body was still running when this context was created; nil if there was none.
   ///
   /// Contexts that had ended are skipped. Otherwise, tasks that start each other in `run` would build an endless chain
   /// of contexts.
@@ -24,15 +29,17 @@ final class TaskContext: Sendable {
   private let isOver = Atomic(false)
 
   @TaskLocal static var local: TaskContext?
-  /// Whether the task-local value may be set, because the process has created a context at some time.
+  /// Whether the process has ever created a context.
   ///
-  /// Relaxed: all code that runs in a context follows the store in program order, or is in a task that starts later.
+  /// Before that, ``current`` needn't read the task-local value. Relaxed ordering suffices: code that runs in a context
+  /// follows the store in program order, or is in a task that started after the store.
   private static let isUsed = Atomic(false)
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
-  /// Creates the context of an async initializer or, if `run` is nil, a copy of the current context with another
-  /// registry.
+  /// Creates the context of an async run or, if `run` is nil, of a call of ``InitializerRegistry/run(_:)``.
+  ///
+  /// The context of a call takes over ``run`` and ``linksWeakly`` from the code that makes the call.
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
@@ -48,7 +55,10 @@ final class TaskContext: Sendable {
   /// Records that the body has returned, although tasks that it started may still run in this context.
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Makes objects hold their registry weakly in each enclosing context whose registry is `registry` or a descendant.
+  /// Weakens the references of the current and all enclosing contexts whose registry is `registry` or a descendant.
+  ///
+  /// This is necessary when `registry` gets a registration, because the registration may keep an object that was made
+  /// in one of these contexts.
   static func weakenReferences(to registry: InitializerRegistry) {
     var next = current
     while let context = next {

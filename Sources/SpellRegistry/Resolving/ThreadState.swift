@@ -10,11 +10,13 @@ internal import Synchronization
   var frames = FrameStack()
   /// The resolution in progress; nil until the resolution has something to keep.
   var resolution: Resolution?
-  /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
+  /// Whether a hook of a registration or registry is running.
+  ///
+  /// During that time, no injection calls another hook of a registration or registry.
   var isInHook = false
-  /// A cache of whether each class conforms to `InjectionObserver`, because a dynamic cast is slow.
+  /// A cache that says for each class whether it conforms to `InjectionObserver`, because a dynamic cast is slow.
   var observingClasses = AddressTable<Bool>()
-  /// The address below which too little of the thread's stack is left to start another initializer.
+  /// The address below which too little of the thread's stack is left to start another initializer; 0 if unknown.
   let stackLimit: UInt
 
   init() {
@@ -38,7 +40,7 @@ extension CurrentThread {
     return observes
   }
 
-  /// A summary of each value that is being made, the outermost first.
+  /// A summary of each value that this thread is making, the outermost first.
   var making: [FrameSummary] {
     fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
       FrameSummary(
@@ -56,7 +58,7 @@ extension CurrentThread {
   @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
     if let linksWeakly = innermostLinksWeakly { return linksWeakly }
     guard let linksWeakly = context()?.linksWeakly else { return false }
-    // The frame stores the answer, so that the other objects that it makes don't read the task's context again.
+    // The innermost frame stores the answer, so the task's context isn't read again for other objects of the frame.
     fields.frames.note(linksWeakly: linksWeakly)
     return linksWeakly
   }
@@ -64,13 +66,17 @@ extension CurrentThread {
   /// Whether objects made in the innermost frame hold their registry weakly; nil if the task's context decides.
   @inline(__always) var innermostLinksWeakly: Bool? { fields.frames.last.flatMap(\.linksWeakly) }
 
-  /// Returns the innermost async run on whose behalf this thread or its task makes values, or nil if the run is over.
+  /// Returns the innermost async run on whose behalf this thread or its task makes values.
+  ///
+  /// Returns nil if there is no run, or if the innermost run is over.
   func run(in context: TaskContext? = .current) -> AsyncRun? {
     let run = fields.frames.last { $0.run != nil }?.run?.object ?? context?.run
     return run?.isOver ?? true ? nil : run
   }
 
-  /// Runs `body` in a frame that makes no value, with `registry` or, for nil, the task's registry as current registry.
+  /// Runs `body` in a frame that makes no value.
+  ///
+  /// The current registry in the frame is `registry` or, if `registry` is nil, the task's registry.
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, linksWeakly: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -82,7 +88,9 @@ extension CurrentThread {
     return try inside(frame, body)
   }
 
-  /// Runs `body` inside a frame, whose objects the caller keeps alive until this call returns.
+  /// Runs `body` inside a frame.
+  ///
+  /// - Precondition: The caller keeps the objects of the frame alive until this call returns.
   @inline(__always) func inside<Result, Failure>(
     _ frame: Frame, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -108,20 +116,20 @@ extension CurrentThread {
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // An exhausted stack also counts as a cycle if one initializer is running many times, each time for a different
-    // property or object.
+    // An exhausted stack also counts as a cycle if one initializer is running more than four times. `obstacle(to:)`
+    // doesn't find a cycle if each of these runs is for a different property or object.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let own = frame.record.map { ObjectIdentifier($0.object) }
     let record = own ?? records.last { $0 != nil } ?? nil
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // A property's own frame has no registration, so the last complete pass through the cycle ends at the last
-    // registration.
+    // `frame` is for a property's own expression, which has no registration. The error's steps therefore lead from the
+    // initializer's last run but one to its last run.
     if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
-    // The error has only the steps of the last pass through the cycle, because every pass has the same steps.
+    // The steps from the initializer's last run to the new one are enough, because the cycle only repeats them.
     return InjectionError(.cycle, through: making[last...].map(\.step) + [step], advice: isFactory ? advice : nil)
       .whole()
   }
@@ -129,7 +137,7 @@ extension CurrentThread {
   /// Runs one request, as part of the resolution in progress or as a new resolution.
   ///
   /// - Parameters:
-  ///   - memory: The memory for a value of the type. The value is destroyed if a completion throws.
+  ///   - memory: The memory for a value of type `type`. The value is destroyed if a completion throws.
   ///   - body: Puts a value in `memory`, and returns whether `memory` contains a value.
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
@@ -150,7 +158,8 @@ extension CurrentThread {
 
   /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
   func callingHooks(_ body: () -> Void) {
-    // A completion that a hook causes runs at the end of the resolution. The caller can't use the completion's error.
+    // A completion that a hook causes runs at the end of the resolution. The error of the completions is lost, because
+    // this function can't throw it.
     _ = try? resolving { () throws(InjectionError) in
       with(registry, linksWeakly: innermostLinksWeakly, body)
       return false
