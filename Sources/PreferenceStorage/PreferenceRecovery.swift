@@ -27,12 +27,6 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
-  /// Whether a repair drops or changes bytes of the file, which a copy has to preserve.
-  ///
-  /// An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
-  /// changed the key of a line, the line hides the value of another key.
-  var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
-
   /// Whether the only finding is a missing first line, which isn't damage, since a person who makes a file may omit it.
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0

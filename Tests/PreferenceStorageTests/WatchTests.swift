@@ -1,6 +1,7 @@
 #if os(Linux)
   import Foundation
   import Observation
+  import Support
   import Synchronization
   import TestSupport
   import Testing
@@ -140,6 +141,32 @@
       try stranger(folder.file("b")).set(1, forKey: "n")
       #expect(await changes.next() == ["n"])
       mayEnd.signal()
+    }
+
+    @Test("a handler that couldn't handle a removal is called again until it can")
+    func removalIsRetried() async throws {
+      let file = folder.file()
+      try file.overwrite("")
+      let (calls, source) = AsyncStream.makeStream(of: Bool.self)
+      let watch = FileSystem().watch(FilePath(file.path)) {
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        source.yield(exists)
+        return exists
+      }
+      var iterator = calls.makeAsyncIterator()
+      while await iterator.next() == false {}
+      try FileManager.default.removeItem(at: file)
+      for _ in 1...3 { while await iterator.next() == true {} }
+      watch?.cancel()
+    }
+
+    @Test("an error that reads throw already isn't reported again")
+    func sameErrorIsReportedOnce() throws {
+      let store = try FilePreferenceStore(url: folder.file())
+      let error = PreferenceError(.notAPreferencesFile, "isn't a file")
+      #expect(store.file.noteFailure(error))
+      #expect(!store.file.noteFailure(error))
+      #expect(store.file.memory.withLock(\.failure?.code) == .notAPreferencesFile)
     }
 
     @Test("a file that couldn't be watched for want of descriptors is watched when there are some")

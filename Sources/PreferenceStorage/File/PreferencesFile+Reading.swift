@@ -153,10 +153,10 @@ extension PreferencesFile {
     return isSound || isLocked
   }
 
-  /// Replaces the table in memory, removes the error that reads throw, and returns the old table.
-  private func replaceMemory(with table: ValueTable) -> ValueTable {
+  /// Replaces the table in memory, and the error that reads throw, and returns the old table.
+  private func replaceMemory(with table: ValueTable, because failure: PreferenceError? = nil) -> ValueTable {
     memory.withLock { memory in
-      defer { (memory.table, memory.failure) = (table, nil) }
+      defer { (memory.table, memory.failure) = (table, failure) }
       return memory.table
     }
   }
@@ -192,8 +192,8 @@ extension PreferencesFile {
   }
 
   /// Removes all values from memory, because no file is open now.
-  func removeAllFromMemory() {
-    let old = replaceMemory(with: ValueTable())
+  func removeAllFromMemory(because failure: PreferenceError? = nil) {
+    let old = replaceMemory(with: ValueTable(), because: failure)
     if old.isEmpty { return }
     for key in old.keys { note(PreferenceChange(key: key, text: nil)) }
     lastTable = old

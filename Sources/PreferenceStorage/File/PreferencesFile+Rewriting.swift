@@ -68,7 +68,9 @@ extension PreferencesFile {
       tries += 1
       try look(isLocked: true)
       do throws(SystemError) {
-        if damage.dropsBytes, damage != copied { try copyAside(old) }
+        // An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
+        // changed the key of a line, the line hides the value of another key.
+        if !damage.isEmpty, damage != copied { try copyAside(old) }
         copied = damage
         do throws(SystemError) { left = try replace(old, making: changes) } catch {
           guard error.isOfFixedFile else { throw error }
@@ -125,8 +127,9 @@ extension PreferencesFile {
       } while try !repeatAppended(to: old, in: new, &newKnown, except: changes)
       try takePath(from: newPath, newIdentity, isTrade: folder != nil)
       system.unlock(old.number)
+      let left = isMarked ? known : nil
       replace(with: new, identity: newIdentity, known: newKnown)
-      return isMarked ? known : nil
+      return left
     } catch {
       // `Line.mark` claims that the file at the path has all values. An empty line after the mark revokes the claim.
       if isMarked { _ = leave([UInt8(ascii: "\n")]) }

@@ -243,8 +243,8 @@ extension PreferencesFile {
       ownHub.report(
         PreferenceError(
           .unwatchable,
-          "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
-            + " every second", path: name, underlying: problem))
+          "can't be watched now, so what other processes change is seen only once a second, or after a write or a reload;"
+            + " it is tried again every second", path: name, underlying: problem))
     }
     // The watch doesn't report changes from before its start, so they are read now. If another thread holds the `Turn`
     // lock, the watch tries again within a second.
@@ -288,12 +288,13 @@ extension PreferencesFile {
   /// - Returns: False if memory already contains an error with the same code; otherwise, true.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
-    if descriptor == nil { removeAllFromMemory() }
-    return memory.withLock { memory in
-      let known = memory.failure
-      if known != nil || memory.table.isEmpty { memory.failure = error }
-      return known?.code != error.code
+    let known = memory.withLock(\.failure)
+    if descriptor == nil {
+      removeAllFromMemory(because: error)
+    } else {
+      memory.withLock { if known != nil || $0.table.isEmpty { $0.failure = error } }
     }
+    return known?.code != error.code
   }
 }
 

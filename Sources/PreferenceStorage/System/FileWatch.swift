@@ -9,10 +9,10 @@ import Support
 package final class FileWatch: Sendable {
   private struct State: Sendable {
     var problem: SystemError?
-    /// The status of the file when the handler was last called.
-    ///
-    /// The value is nil before the first call, if there was no file, or if the handler returned false.
+    /// The status of the file when the handler was last called; nil if there was no file.
     var seen: FileStatus?
+    /// Whether the handler was called for `seen` and returned true.
+    var isHandled = false
     /// Whether a call of the handler is already scheduled.
     var isDue = false
     var isCanceled = false
@@ -55,10 +55,10 @@ package final class FileWatch: Sendable {
     if isFirst { queue.async { self.callHandler() } }
   }
 
-  /// Schedules a call of the handler if the file's status has changed since the last call.
+  /// Schedules a call of the handler if the last call returned false, or the file's status has changed since then.
   func lookAgain() {
     let status = look()
-    if state.withLock({ $0.seen != status }) { deliver() }
+    if state.withLock({ !$0.isHandled || $0.seen != status }) { deliver() }
   }
 
   private func look() -> FileStatus? {
@@ -73,7 +73,8 @@ package final class FileWatch: Sendable {
     }
     if isCanceled { return }
     let start = ContinuousClock.now
-    if !onEvent() { state.withLock { $0.seen = nil } }
+    let isHandled = onEvent()
+    state.withLock { $0.isHandled = isHandled }
     // The pause keeps the load low while a file is written continuously, even if the file is large.
     let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
     sleep(microseconds: UInt32(min(pause, 50_000)))
