@@ -2,6 +2,11 @@ import SpellRegistry
 import TestSupport
 import Testing
 
+private protocol Shelf<Item>: AnyObject, Sendable { associatedtype Item }
+private final class IntShelf: Shelf { typealias Item = Int }
+private protocol Source<Item>: Sendable { associatedtype Item }
+private struct IntSource: Source { typealias Item = Int }
+
 @Suite("Scopes", .timeLimit(.hang)) struct ScopeTests {
   let registry = InitializerRegistry()
 
@@ -121,6 +126,14 @@ import Testing
     #expect(gone == nil)
   }
 
+  @Test("a weak value of a protocol with an argument is shared while it is held")
+  func weakProtocolWithArgument() throws {
+    registry.register((any Shelf<Int>).self, scope: .weak) { IntShelf() }
+    let held = try registry.resolve((any Shelf<Int>).self)
+    #expect(try registry.resolve((any Shelf<Int>).self) === held)
+    registry.register((any Shelf<Int> & Sendable).self, scope: .weak) { IntShelf() }
+  }
+
   @Test("scope weak of a type that can't be held weakly stops the program at the registration, with a sentence")
   func weakValueType() async {
     func message(_ result: ExitTest.Result?) -> String {
@@ -144,6 +157,14 @@ import Testing
       InitializerRegistry().register((any CustomStringConvertible & Sendable).self, scope: .weak) { 5 }
     }
     #expect(message(string).contains("scope .weak"))
+    let metatype = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register((any Tracker.Type).self, scope: .weak) { FileTracker.self }
+    }
+    #expect(message(metatype).contains("scope .weak"))
+    let source = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register((any Source<Int>).self, scope: .weak) { IntSource() }
+    }
+    #expect(message(source).contains("any Source<Int> is registered with scope .weak"))
   }
 
   @Test("scope weak holds Optionals of classes and of protocols that only classes conform to")

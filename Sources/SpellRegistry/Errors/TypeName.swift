@@ -43,18 +43,23 @@ package enum TypeName {
 
   /// Returns whether every value of the type is an object, as for a class or a protocol that only classes conform to.
   ///
-  /// For a protocol with generic arguments, such as `any Clock<Duration>`, the function always returns false.
+  /// For a composition of more than two protocols with generic arguments, the function always returns false.
   package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
-    // `any Error` always has the size of one pointer to a box, although values of any type can be errors.
-    guard isExistential(type), type != (any Error).self else { return false }
+    let name = _typeName(type, qualified: false)
+    let hasArguments = name.hasPrefix("any ")
+    // A metatype isn't an object. `any Error` always has the size of one pointer to a box, although values of any type
+    // can be errors.
+    guard hasArguments || isExistential(type), !name.hasSuffix(".Type"), type != (any Error).self else { return false }
     // An existential has three words for the value, one for its type, and one for each protocol. If only classes
     // conform to a protocol, one word for the object replaces the first four words.
     func size<Value>(of _: Value.Type) -> Int { MemoryLayout<Value>.size / MemoryLayout<UInt>.size }
     let words = _openExistential(type, do: size)
-    let name = String(describing: type)
+    if words < 4 { return true }
+    // The arguments may contain compositions of their own, so the name doesn't show the number of protocols.
+    if hasArguments { return false }
     let protocols = name == "Any" || name == "AnyObject" ? 0 : name.split(separator: "&").count
-    return words < 4 || words != 4 + protocols
+    return words != 4 + protocols
   }
 
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
