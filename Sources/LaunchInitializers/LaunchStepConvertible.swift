@@ -78,7 +78,7 @@ extension LaunchStepConvertible {
   /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled.
   ///
   /// A canceled shutdown that doesn't end within the cancellation grace period is abandoned. The limit applies to the
-  /// time that a service has to end, and then anew to ``Initializable/shutDown()``. If a service that implements
+  /// time that a service has to end, and then separately to ``Initializable/shutDown()``. If a service that implements
   /// ``RunningInitializer/stop()`` takes longer, the service is canceled, and the report shows its step as failed.
   /// Without this modifier, the limit is the step's `.timeout`, or ten seconds if the step has no timeout.
   ///

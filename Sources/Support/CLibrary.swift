@@ -45,13 +45,18 @@ package func writeToStandardError(_ text: String) {
 }
 
 #if canImport(Darwin)
+  /// A lock that keeps a thread from enabling SIGPIPE while another thread is still writing.
+  private let pipeSignal = Lock(())
+
   /// Calls `body` while no write to a file descriptor raises SIGPIPE.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     // On Apple platforms, SIGPIPE is sent to the process, so blocking it on this thread wouldn't help.
-    let former = fcntl(descriptor, F_GETNOSIGPIPE)
-    _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
-    body()
-    if former == 0 { _ = fcntl(descriptor, F_SETNOSIGPIPE, 0) }
+    pipeSignal.withLock { _ in
+      let former = fcntl(descriptor, F_GETNOSIGPIPE)
+      _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+      body()
+      if former == 0 { _ = fcntl(descriptor, F_SETNOSIGPIPE, 0) }
+    }
   }
 #elseif !os(Windows) && !os(WASI)
   /// Calls `body` with SIGPIPE blocked on the calling thread.
