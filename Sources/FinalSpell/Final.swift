@@ -15,15 +15,18 @@
 /// A read before the assignment uses the initializer that is registered for the property's type. If nothing is
 /// registered, a property of an Optional type reads nil, and can still be assigned.
 ///
-/// *Cost*: Declaring the property takes one allocation. An assignment takes one atomic exchange, and a read takes one
-/// atomic load.
+/// *Cost*: Declaring the property takes one allocation, or two with an initial value. Each read of the value takes one
+/// atomic load. An assignment to an object's property takes two atomic exchanges. An assignment to a struct's property
+/// takes an allocation.
 ///
-/// *Threads*: Any number of threads may read and assign at once. One assignment succeeds, and every reader sees its
-/// complete value.
+/// *Threads*: Any number of threads may read and assign an object's property at once. At most one assignment succeeds,
+/// and every later read sees the complete value. An assignment to a struct's property is a write to the struct.
 ///
-/// *Traps*: A second assignment stops the program. A read before the first assignment also stops it if nothing is
-/// registered and the type isn't Optional. The message has the property's name. To avoid a stop, call
-/// `$property.assign`, which throws ``FinalError``, and read `$property.value`, which is nil until there is a value.
+/// *Traps*: A second assignment stops the program, and so does an assignment by the initializer that makes the value. A
+/// read before the first assignment stops the program if nothing is registered and the type isn't Optional, or if the
+/// registered initializer fails. The message has the property's name, or the file and line of its declaration. To avoid
+/// a stop, call `$property.assign`, which throws ``FinalError``, and read `$property.value`, which is nil until there
+/// is a value.
 ///
 /// Assigning a struct's property with `=` doesn't affect copies of the struct. In a class with a checked `Sendable`
 /// conformance, declare a constant instead, `let id = Final<Int>()`, and call `try id.assign(7)`. The wrapper isn't
@@ -82,6 +85,8 @@
 
   /// The slow path of a read before the first assignment, which makes the value or stops the program.
   ///
+  /// If nothing is registered for a property of an Optional type, the result is nil.
+  ///
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
@@ -130,7 +135,7 @@
     storage = storage.replaced(with: value)
   }
 
-  /// Returns `Container.property`, or the file and line of the declaration if the name isn't known.
+  /// Returns `Container.property` or, if no object holds the property, a text with the declaration's file and line.
   private func name(in container: AnyObject?) -> String {
     storage.point(in: container).step().property
       ?? "The @Final property declared at \(storage.identity.place)"
@@ -198,13 +203,13 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
 
     /// The property already has a value, which it keeps.
     public static let alreadyAssigned = Code(description: "alreadyAssigned")
-    /// The registered initializer that makes the property's value assigns the property instead of returning the value.
+    /// A registered initializer is making the value, and it assigns the property or waits for the assigning thread.
     public static let beingMade = Code(description: "beingMade")
   }
 
   /// The reason that the assignment failed.
   public let code: Code
-  /// `Container.property`, or the file and line of the declaration if the name isn't known.
+  /// `Container.property` or, if no object holds the property, a text with the declaration's file and line.
   public let property: String
   fileprivate let typeName: String
   fileprivate let check: String

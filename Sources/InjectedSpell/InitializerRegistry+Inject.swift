@@ -13,9 +13,10 @@ extension InitializerRegistry {
   /// Reflection finds the properties in about a microsecond each. It reads them, so no other task may be using the
   /// object. For a `Sendable` object, such as a main-actor object, name the properties.
   ///
-  /// - Throws: The error of the first property whose value can't be created, in which case no property changes. The
-  ///   error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the class
-  ///   has none, has a custom mirror, or was built without reflection metadata.
+  /// - Throws: The error of the first property whose value can't be created, in which case the method stores no value.
+  ///   The error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the
+  ///   class has none, has a custom mirror, or was built without reflection metadata. Only after an endless sequence of
+  ///   completion hooks, the values are stored although the method throws `.cycle`.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
@@ -87,11 +88,14 @@ protocol InjectableProperty: NamedProperty {
   func name(in container: AnyObject) -> String?
   /// Creates the value and returns a function that stores it, or returns nil if the property needs no value.
   ///
-  /// The returned function returns another function, which calls the hooks.
+  /// The returned function returns another function, which calls the hooks. If the property has got a value in the
+  /// meantime, these functions do nothing.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
   /// Injects a service and returns true, or returns false if the service's type doesn't fit the property.
+  ///
+  /// If the service is an object that the property already has, the function only returns true.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
 

@@ -13,20 +13,22 @@
 /// }
 /// ```
 ///
-/// The property asks the registry that was current when the enclosing object was created, on any thread. Registrations
-/// for a name match the property's own name, unless the declaration gives another name.
+/// On any thread, the property asks the registry that was current when the enclosing object was created. With
+/// `.everyRead`, a registry that is current at the read comes first. Registrations for a name match the property's own
+/// name, unless the declaration gives another name.
 ///
-/// *Cost*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
-/// atomic loads, about as long as a read of the language's own `lazy var`.
+/// *Cost*: Declaring the property takes one allocation, and more with a name or `.weak`. The first read asks the
+/// registry. Each later read takes two atomic loads, about as long as a read of the language's own `lazy var`. With
+/// `.weak`, each later read takes the slower path of the first read, but doesn't ask the registry.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them asks the registry, with no
 /// lock held, and the others wait for the value. With `.everyRead`, each thread asks the registry itself. Assigning and
 /// resetting need the isolation of the enclosing object, like a write to any stored property. An assigned value takes
 /// precedence over registrations.
 ///
-/// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the chain of requests, similar registrations and the line to add. To
-/// get an error instead, call `try $property.resolve()`.
+/// *Traps*: A read stops the program if nothing is registered and the type isn't Optional. It also stops the program if
+/// the initializer throws or needs the property itself. The message has the property's name, the chain of requests,
+/// similar registrations and the line to add. To get an error instead, call `try $property.resolve()`.
 ///
 /// In a class with a checked `Sendable` conformance, or for a static property, declare a constant. The constant has the
 /// operations of `$property` itself: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
@@ -38,7 +40,7 @@
   @usableFromInline enum Policy {
     case once
     case everyRead
-    /// Asks the registry once, and holds the value weakly in the associated storage.
+    /// Asks the registry until there is a value, and holds that value weakly in the associated storage.
     case weak(PropertyStorage<WeakValue>)
   }
 
@@ -51,7 +53,7 @@
   }
 
   // This initializer can't be in an extension, where a declaration without parentheses wouldn't find it.
-  /// Creates a property that asks the registry for its own type and name, at the first read or at every read.
+  /// Creates a property that asks the registry with the property's type and name, at the first read or at every read.
   @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -102,7 +104,7 @@
   /// The value, for a constant such as `let clock = Injected<Clock>()`.
   @inlinable public var value: Value { wrappedValue }
 
-  /// The slow path of a read, which returns the value after asking the registry, or stops the program.
+  /// The slow path of a read, which asks the registry if necessary, and returns the value or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
@@ -132,7 +134,7 @@
       })
     // The hooks are called only after the value is stored, so that they can read the property.
     made?.callHooks()
-    // A nil result isn't kept, so that the next read asks the registry again.
+    // If nothing is registered, nil isn't kept, so that the next read asks the registry again.
     if isMaker && made == nil { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
@@ -146,8 +148,8 @@
   }
 }
 
-// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
-// that replaces another. A hook is `@Sendable`, or checks that it runs on the main actor.
+// `@unchecked Sendable`: an atomic creation state guards each value, and a lock guards the storage's reference to the
+// newest value. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
@@ -155,14 +157,14 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Injected") }
-  /// A need for a registration, unless the property's type is an Optional.
+  /// A need for a registration, which `WrappedProperty` treats as optional if the property's type is an Optional.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether the constant has an injected or assigned value.
+  /// Whether the constant has an injected value.
   ///
   /// If the constant holds its value weakly, the result is false after the value is gone.
   public var hasValue: Bool {
@@ -170,7 +172,7 @@ extension Injected {
     return storage.hasValue
   }
 
-  /// Returns the value of a constant, but throws an error if a read would stop the program.
+  /// Returns the same value as ``value``, for a constant, but throws an error instead of stopping the program.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
@@ -184,6 +186,8 @@ extension Injected {
   }
 
   /// The registry that the constant asks, which was current when the constant was created.
+  ///
+  /// - Precondition: The registry still exists.
   public var registry: InitializerRegistry { storage.registry }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -197,7 +201,7 @@ extension Injected {
     /// If the property holds its value weakly, the result is false after the value is gone.
     public var hasValue: Bool { injected.hasValue }
 
-    /// Returns the value, but throws an error if a read would stop the program.
+    /// Returns the same value as a read of the property, but throws an error instead of stopping the program.
     ///
     /// - Throws: An error of code `.notRegistered` (also if the property's registry is gone), `.cycle`,
     ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
@@ -206,7 +210,8 @@ extension Injected {
 
     /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
-    /// Copies of a struct keep their value. Threads that wait for a value that is being created still get that value.
+    /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
+    /// being created still get that value.
     public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
       injected.storage = injected.storage.replacedWithNothing()
@@ -215,6 +220,8 @@ extension Injected {
     /// The registry that the property asks, which was current when the enclosing object was created.
     ///
     /// An object can pass this registry on to an object that it creates: `$service.registry.run { Child() }`.
+    ///
+    /// - Precondition: The registry still exists.
     public var registry: InitializerRegistry { injected.registry }
   }
 }
@@ -247,6 +254,8 @@ extension Injected {
   }
 
   /// Creates a property that resolves a declared key and holds its value weakly.
+  ///
+  /// - Precondition: The key's values are objects.
   @inlinable public init<Object>(
     _ key: InjectionKey<Object>, _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -311,8 +320,8 @@ extension Injected {
   ///
   /// - Parameters:
   ///   - key: A declared key to resolve instead of the type.
-  ///   - onInjection: Called once for each injection, with the enclosing object and the value, after the value is
-  ///     stored.
+  ///   - onInjection: Called once for each injection, after the value is stored, with the enclosing object and the
+  ///     value. Not called for an assigned value, or without an enclosing object.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
@@ -324,7 +333,7 @@ extension Injected {
     self.init(at: place, key: key, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object with the value after each injection.
+  /// Creates a property, and calls a method of the enclosing object with the value after each injection.
   ///
   /// An example is `@Injected(onInjection: Page.didGet) var tracker: Tracker`, where `didGet` takes a `Tracker`.
   @inlinable public init<Container: AnyObject>(
@@ -334,8 +343,10 @@ extension Injected {
     self.init(key, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class that calls a method of the enclosing object with the value after each
-  /// injection.
+  /// Creates a property of a main-actor class, and calls a main-actor method of the enclosing object with the value
+  /// after each injection.
+  ///
+  /// - Precondition: The value is injected on the main actor.
   @inlinable public init<Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

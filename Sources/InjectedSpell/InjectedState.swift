@@ -33,8 +33,8 @@
   ///
   /// *Threads*: The property belongs to the main actor, like the view. Its initializer may require the main actor.
   ///
-  /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws. The message has the
-  /// file and line of the declaration, similar registrations and the line to add.
+  /// *Traps*: A read stops the program if nothing is registered and the type isn't Optional, or if the initializer
+  /// throws. The message has the file and line of the declaration, similar registrations and the line to add.
   @propertyWrapper public struct InjectedState<Value>: DynamicProperty {
     @Environment(\.givenRegistry) private var givenRegistry
     @StateObject private var cell = InjectedStateCell<Value>()

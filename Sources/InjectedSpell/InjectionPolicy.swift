@@ -4,7 +4,8 @@ internal import SpellRegistry
 public enum InjectionPolicy: Sendable {
   /// The property asks the registry at its first read, and keeps the value. This is the default.
   case once
-  /// The property asks a registry at every read, and keeps only an assigned value.
+  /// The property asks a registry at every read, and keeps only a value that is assigned or that a ``ServiceBox`` fills
+  /// in.
   ///
   /// Each read asks the registry that a running initializer or `InitializerRegistry.run` has made current, for example
   /// for one request to a server. If nothing has made a registry current, the read asks the registry that was current

@@ -18,8 +18,9 @@ internal import Support
 /// the box's registry, so objects that this registry creates also get them.
 ///
 /// The services also get each other. The first read of an `@Injected` property in a service asks the box's registry,
-/// and then the property's own registry if the box has no fitting service. The box itself doesn't read or fill the
-/// properties of its services.
+/// and then the property's own registry if nothing that fits is registered in the box's registry or its parents. In a
+/// service, a constant such as `let clock = Injected<Clock>()` asks only its own registry. The box itself doesn't read
+/// or fill the properties of its services.
 ///
 /// A box is safe to use from any thread. Only the call that fills an object accesses that object.
 public final class ServiceBox: Sendable {
@@ -73,7 +74,7 @@ public final class ServiceBox: Sendable {
     for withdraw in replaced?.withdrawals ?? [] { withdraw() }
   }
 
-  /// Registers the service that the box has under a name, with no lock held.
+  /// Registers the box's service named `name` in the box's registry, with no lock held.
   ///
   /// During the registration, another thread may replace or remove the service in the box. After each registration, the
   /// method therefore compares the registered service with the box's service, and repeats if they differ.
@@ -107,8 +108,9 @@ public final class ServiceBox: Sendable {
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
-  /// A property with another value gets the service instead, and the property's hooks are called. If the service is an
-  /// object that the property already has, the property stays as it is.
+  /// A property's own name counts, even if its declaration gives another name, as in `@Injected("backup")`. A property
+  /// with another value gets the service instead, and the property's hooks are called. If the service is an object that
+  /// the property already has, the property stays as it is.
   ///
   /// Reflection finds the properties and reads them, so no other task may be using the object. For a `Sendable` object,
   /// such as a main-actor object, name the properties.
@@ -164,8 +166,8 @@ public final class ServiceBox: Sendable {
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
   /// ```
   ///
-  /// The compiler checks the key paths. Each property must have a readable value, because the language reads a property
-  /// before it sets it by key path. A property of an Optional type takes a service of its wrapped type.
+  /// The compiler checks the key paths. A computed or wrapped property must have a readable value, because the language
+  /// reads it before it sets it by key path. A property of an Optional type takes a service of its wrapped type.
   ///
   /// - Returns: A report that lists the names whose services were assigned, the names without a service, and the names
   ///   whose service has another type.
@@ -185,7 +187,7 @@ public final class ServiceBox: Sendable {
 
   private static let warned = Lock<Set<ObjectIdentifier>>([])
 
-  /// Returns a report that says why nothing was filled, and prints the reason once for each class.
+  /// Returns a report that says why nothing was filled, and writes the first reason for each class to standard error.
   private func unfilled(_ type: any AnyObject.Type, _ note: String) -> FillReport {
     let isFirst = Self.warned.withLock { $0.insert(ObjectIdentifier(type)).inserted }
     if isFirst { writeToStandardError("Warning: \(note)\n") }
@@ -203,7 +205,7 @@ public final class ServiceBox: Sendable {
     return report
   }
 
-  /// Passes the service with a name, or the box itself for "serviceBox", to `inject`, and adds the result to `report`.
+  /// Passes the service named `name`, or the box itself for "serviceBox", to `inject`, and adds the result to `report`.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
     // An error means that this thread is making the property's value, or that another thread is making the value and
@@ -216,17 +218,20 @@ public final class ServiceBox: Sendable {
 /// The error for a request for the `ServiceBox` itself after the box has been released.
 private struct ServiceBoxGone: Error {}
 
-/// The result of filling an object from a ``ServiceBox``, as property names.
+/// The result of filling an object from a ``ServiceBox``, as the names of the requested services.
 public struct FillReport: Sendable, Equatable {
   /// The names of the properties that now contain their service.
   public var filled: [String] = []
   /// The names of the properties for which the box has no service.
   ///
-  /// A property whose value the calling thread is making is also in this list.
+  /// A property is also in this list if the calling thread, or a thread that waits for it, is making the property's
+  /// value.
   public var missing: [String] = []
   /// The names of the properties whose service has a type that doesn't fit.
   public var mismatched: [String] = []
-  /// The reason that the object couldn't be filled, also printed once for each class; nil if there is none.
+  /// The reason that the object couldn't be filled; nil if it could.
+  ///
+  /// The first reason for each class is also written to standard error.
   public var note: String?
 }
 

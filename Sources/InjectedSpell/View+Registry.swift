@@ -10,9 +10,9 @@
     /// ```
     ///
     /// A view that is already in the view tree keeps its values. An `@Injected` property of a model asks the registry
-    /// that creates the model. This is the given registry if an `@InjectedState` property of the view has the model.
-    /// `@Injected` and `@Preference` properties of a view itself ask the current registry, which is the shared registry
-    /// while SwiftUI updates views.
+    /// that creates the model. If an `@InjectedState` property of the view has the model, this is the given registry,
+    /// or the parent that keeps the model. `@Injected` and `@Preference` properties of a view itself ask the current
+    /// registry, which is the shared registry while SwiftUI updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 
@@ -22,7 +22,7 @@
   }
 
   extension EnvironmentValues {
-    /// The registry that an enclosing view or scene was given, or else the current registry.
+    /// The registry that an enclosing view or scene was given with `registry(_:)`, or else the current registry.
     public var registry: InitializerRegistry {
       get { givenRegistry ?? .current }
       set { givenRegistry = newValue }

@@ -13,8 +13,8 @@
 /// ```
 ///
 /// The first of these that exists creates the value: a registration for the enclosing object's class, the property's
-/// expression, a registration for the type, or the type's empty initializer. The property asks the registry that was
-/// current when the enclosing object was created.
+/// expression, a registration for the type, or the type's empty initializer. If none exists, a property of an Optional
+/// type reads nil. The property asks the registry that was current when the enclosing object was created.
 ///
 /// *Cost*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
 /// atomic load, about as long as a read of the language's own `lazy var`.
@@ -24,9 +24,9 @@
 /// write to any stored property. The expression runs on the thread that first reads the property, so a `Lazy` isn't
 /// `Sendable`. For a `Sendable` constant, use ``LazyConstant``.
 ///
-/// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the chain of requests and the remedy. To get an error instead, call
-/// `try $property.resolve()`.
+/// *Traps*: A read stops the program if there is no initializer and the type isn't Optional. It also stops the program
+/// if the initializer throws or needs the property itself. The message has the property's name, the chain of requests
+/// and the remedy. To get an error instead, call `try $property.resolve()`.
 ///
 /// Copies of a struct share the value until one of them is assigned or reset. The other copies keep the value.
 @frozen @propertyWrapper public struct Lazy<Value> {
@@ -61,7 +61,8 @@
   ///
   /// - Parameters:
   ///   - expression: The expression, which runs at the first read.
-  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
+  ///   - onInjection: Called once for each value that is created, after the value is stored, with the enclosing object
+  ///     and the value. Not called for an assigned value, or without an enclosing object.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
@@ -147,7 +148,7 @@
     set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
 
-  /// The slow path of a read, which creates the value or stops the program.
+  /// The slow path of a read, which creates the value, waits for it, or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
@@ -171,7 +172,7 @@
     return true
   }
 
-  /// Returns the error, with more advice if nothing is registered for the property.
+  /// Returns the error, with the advice to write an expression if the property's own request is `.notRegistered`.
   @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
     guard error.code == .notRegistered, error.path.count == 1 else { return error }
     let (type, name) = (TypeName.of(Value.self, isNested: true), error.steps[0].propertyName ?? "property")
@@ -194,7 +195,7 @@ extension Lazy {
     /// Whether the value has been created or assigned; reading `hasValue` doesn't create it.
     public var hasValue: Bool { lazy.storage.hasValue }
 
-    /// Returns the value, but throws an error if a read would stop the program.
+    /// Returns the same value as a read of the property, but throws an error instead of stopping the program.
     ///
     /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
     ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
@@ -203,7 +204,8 @@ extension Lazy {
 
     /// Drops the value, so that the next read creates a new value.
     ///
-    /// Copies of a struct keep their value. Threads that wait for a value that is being created still get that value.
+    /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
+    /// being created still get that value.
     public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }

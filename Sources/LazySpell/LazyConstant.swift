@@ -45,7 +45,7 @@ public import SpellRegistry
     return otherValue()
   }
 
-  /// The slow path of a read, which creates the value or finds a value that was created after a reset.
+  /// The slow path of a read, which creates the value, waits for it, or finds a value that was created after a reset.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func otherValue() -> Value {
@@ -64,8 +64,8 @@ public import SpellRegistry
   public func reset() { storage.forget() }
 }
 
-// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
-// that replaces another. The closure is `@Sendable`.
+// `@unchecked Sendable`: an atomic creation state guards each value, and a lock guards the storage's reference to the
+// newest value. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

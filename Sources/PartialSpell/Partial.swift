@@ -14,9 +14,9 @@
 /// ```
 ///
 /// If an initializer is registered for the type itself, that initializer creates the value. Otherwise, a
-/// ``PartialLoader`` loads the value. The property asks for the loader that is registered for the enclosing object's
-/// class and the property's name, in the registry that was current when the object was created. The resource has the
-/// name of the type, without its module and without Optional, unless the declaration gives another name.
+/// ``PartialLoader`` loads the value. The property takes the most specific loader for the enclosing object's class and
+/// the property's name, from the registry that was current when the object was created. The resource has the name of
+/// the type, without its module and without Optional, unless the declaration gives another name.
 ///
 /// *Cost*: Declaring the property takes one allocation. The first read loads the value. Each later read takes one
 /// atomic load.
@@ -27,7 +27,7 @@
 ///
 /// *Traps*: A read stops the program if the value can't be loaded. The message has the property's name, its type, the
 /// resource and the locations that were searched. To get a ``PartialError`` instead, call `try $property.load()`. After
-/// an error, the next read tries again.
+/// an error, or a missing resource for which the property reads nil, the next read tries again.
 ///
 /// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, or
 /// for a static property, declare a constant. The constant has the operations of `$property` itself:
@@ -56,7 +56,8 @@
   ///
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
-  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
+  ///   - onInjection: Called once for each value, after the value is stored, with the enclosing object and the value.
+  ///     Not called without an enclosing object.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
@@ -68,7 +69,7 @@
     self.init(at: place, resource: resource, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object with the value after the value is loaded.
+  /// Creates a property, and calls a method of the enclosing object with the value after the value is loaded.
   ///
   /// An example is `@Partial(onInjection: Menu.didLoad) var texts: Texts`, where `didLoad` takes a `Texts`.
   public init<Container: AnyObject>(
@@ -78,8 +79,10 @@
     self.init(resource, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class that calls a method of the enclosing object with the value after the
-  /// value is loaded.
+  /// Creates a property of a main-actor class, and calls a main-actor method of the enclosing object with the value
+  /// after the value is loaded.
+  ///
+  /// - Precondition: The first read of the property is on the main actor.
   public init<Container: AnyObject & Sendable>(
     _ resource: String? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -137,8 +140,8 @@
   }
 }
 
-// `@unchecked Sendable`: an atomic creation state in the storage guards the first value, and a lock guards each value
-// that replaces another. A hook is `@Sendable`, or checks that it runs on the main actor.
+// `@unchecked Sendable`: an atomic creation state guards each value, and a lock guards the storage's reference to the
+// newest value. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
@@ -221,7 +224,7 @@ extension Partial {
   /// Whether the value has been loaded; reading `hasValue` doesn't load it.
   public var hasValue: Bool { storage.hasValue }
 
-  /// Returns the value of a constant, but throws an error if a read would stop the program.
+  /// Returns the same value as ``value``, for a constant, but throws an error instead of stopping the program.
   @discardableResult
   public func load() throws(PartialError) -> Value { try load(in: nil) }
 
@@ -240,7 +243,7 @@ extension Partial {
     /// Whether the value has been loaded; reading `hasValue` doesn't load it.
     public var hasValue: Bool { partial.hasValue }
 
-    /// Returns the value, but throws an error if a read would stop the program.
+    /// Returns the same value as a read of the property, but throws an error instead of stopping the program.
     ///
     /// - Throws: A ``PartialError`` if the value can't be loaded. The next read tries again.
     @discardableResult
@@ -248,7 +251,8 @@ extension Partial {
 
     /// Drops the value, so that the next read loads a new value.
     ///
-    /// Copies of a struct keep their value. Threads that wait for a value that is being loaded still get that value.
+    /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
+    /// being loaded still get that value.
     public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

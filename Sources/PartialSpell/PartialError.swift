@@ -26,7 +26,9 @@ public struct PartialError: Error, Sendable {
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// The loader couldn't be created, or threw an error of its own; see ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
-    /// The initializer registered for the type failed, or needs the property itself; see ``PartialError/underlying``.
+    /// The initializer registered for the type failed or needs the property itself, or the registry no longer exists.
+    ///
+    /// ``PartialError/underlying`` has the reason.
     public static let notMade = Code(description: "notMade")
   }
 

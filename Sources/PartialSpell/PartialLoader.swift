@@ -157,9 +157,10 @@ extension Decoding: FileDecoding where Value: Decodable {
 
     /// Loads the first top-level object of a type from the nib with the given name.
     ///
-    /// - Throws: A ``PartialError`` with the code `.wrongIsolation` if the caller isn't on the main thread. The code is
-    ///   `.notFound` if the bundle has no nib with the name, or `.undecodable` if the nib has no object of the type.
-    ///   These two errors have the nib's path.
+    /// - Throws: A ``PartialError`` with the code `.wrongIsolation` if the caller isn't on the main thread. If the
+    ///   bundle has no nib with the name, the code is `.notFound`, and the error has the path that the nib would have
+    ///   in the bundle's resource folder. If the nib has no object of the type, the code is `.undecodable`, and the
+    ///   error has the nib's path.
     public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
       guard Thread.isMainThread else { throw PartialError(.wrongIsolation, of: type, resource: resource) }
       guard let path = bundle.path(forResource: resource, ofType: "nib") else {

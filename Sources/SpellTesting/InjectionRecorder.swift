@@ -12,11 +12,14 @@ public import Testing
 ///
 /// An injection is the first read of a property (or each read, if the property keeps nothing) or a call of `resolve`,
 /// on any thread. The recorder records each injection once, after the value exists and before the caller gets it.
-/// Each dependency of a value is a separate injection, and is recorded before the value itself.
+/// Each dependency that an initializer requests is a separate injection, and is recorded before the value itself. A
+/// call of `resolve` that returns a factory isn't recorded, but each call of that factory is. A request isn't recorded
+/// if it gets nil because nothing is registered, or if a hook of a registration or registry makes it.
 ///
 /// The recorder records each request to its registry, even if a parent registry has the registration. A value that a
 /// parent keeps, such as a singleton, requests its own dependencies from the parent. Only a recorder that includes
-/// parents records these requests. Requests to a child and reads of a value that already exists aren't recorded.
+/// parents records these requests. Requests to a child aren't recorded, and neither are later reads of a property that
+/// keeps its value.
 ///
 /// By default, a recorder records only types and names, and keeps no value and no enclosing object alive. Recording
 /// ends when the recorder is released. A recorder is safe to use from any thread.
@@ -54,17 +57,18 @@ public final class InjectionRecorder: Sendable {
   /// The number of recorded injections.
   public var count: Int { recorded.withLock(\.injections.count) }
 
-  /// Returns the injections for which a type was requested, or whose value is of that type.
+  /// Returns the injections for which a type was requested, or whose value is of that type; see ``Injection/isOf(_:)``.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
   /// Returns the injections into objects of a class and its subclasses.
   ///
-  /// If `name` isn't nil, the result has only the injections into properties with that name.
+  /// If `name` isn't nil, the result has only the injections whose ``Injection/propertyName`` is `name`.
   public func injections<Container: AnyObject>(into type: Container.Type, named name: String? = nil) -> [Injection] {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
 
-  /// Returns the number of injections for which a type was requested, or whose value is of that type.
+  /// Returns the number of injections for which a type was requested, or whose value is of that type; see
+  /// ``Injection/isOf(_:)``.
   public func count<Value>(of type: Value.Type) -> Int { injections(of: type).count }
 
   /// Returns the injected values of a type, in order.
@@ -141,12 +145,15 @@ public struct Injection: Sendable {
   public let propertyType: any Any.Type
   /// The class of the enclosing object; nil if there is none, as for a struct, a local variable, or a plain `resolve`.
   public let containerType: (any AnyObject.Type)?
-  /// The property's name, if it is known.
+  /// The name in the request; nil if the request has no known name.
+  ///
+  /// This is the property's own name, unless the declaration or `resolve` gives another, as in `@Injected("backup")`.
   public let propertyName: String?
 
   /// Returns whether `type` or an Optional of it was requested, or the value is an instance of `type` or of a subclass.
   ///
-  /// For example, `(any Tracker).self` may be a property's declared type, and `FakeTracker.self` the value's type.
+  /// For example, `(any Tracker).self` may be a property's declared type, and `FakeTracker.self` the value's type. If
+  /// `type` is a protocol that wasn't requested, the result is false even for a value that conforms to it.
   public func isOf<Value>(_ type: Value.Type) -> Bool {
     propertyType == type || propertyType == Value?.self || valueType is Value.Type
   }

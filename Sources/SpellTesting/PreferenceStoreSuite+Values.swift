@@ -97,7 +97,7 @@ extension PreferenceStoreSuite {
 }
 
 extension StoreTrial {
-  /// Writes a value to the store, and returns the value that the store reads for its key.
+  /// Writes a value to the store with the key `value`, and returns what the store then reads with the same key.
   fileprivate func kept<Value: Codable>(_ value: Value) throws -> Value? {
     try store.set(value, forKey: "value")
     return try store.value(Value.self, forKey: "value")

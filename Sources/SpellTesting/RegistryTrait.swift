@@ -25,9 +25,10 @@ public import Testing
 /// `InitializerRegistry(context: .test).run { … }`.
 ///
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
-/// registry begins with only a preference store in memory, so tests run in parallel and write to no disk. The
-/// registry's context is `.test`. If a property can't be injected, the whole message is recorded as an issue before the
-/// program stops.
+/// registry begins with only a preference store in memory, so tests can run in parallel, and no preference is written
+/// to a disk. But if another library's trait has made a registry current, the test's registry begins as an empty child
+/// of that registry. The test's registry has the context `.test`. If a property can't be injected, the whole message is
+/// recorded as an issue before the program stops.
 ///
 /// If a test runs the live initializer of a declared key that has no `test` initializer, a warning on standard error
 /// names the key, once in the process. With `.strict`, an issue names the key instead. To allow the live initializer in
@@ -109,7 +110,7 @@ extension Issue {
   }
 }
 
-/// A detector of code that uses a registry outside of the test that the registry belongs to.
+/// A detector of code that uses the shared registry in place of a test's own, or one test's registry in another test.
 package final class RegistryEscapes: Sendable {
   /// The detector that the current task uses, which is the same for all tasks except in tests of this module.
   @TaskLocal package static var current = RegistryEscapes()
@@ -177,8 +178,9 @@ package final class RegistryEscapes: Sendable {
 extension InitializerRegistry {
   /// Returns whether this registry would serve a request for a service differently from the shared registry.
   ///
-  /// The result is true if this registry has its own registration for the service, or if the use of the live
-  /// initializer of the service's key fails the test.
+  /// The result is true if this registry or a parent has a registration for the service that isn't limited to a class
+  /// or a name. For an Optional type, a registration of the wrapped type also counts. The result is also true if the
+  /// use of the live initializer of the service's key fails the test.
   ///
   /// - Parameter usual: The registration that the registry began with, which doesn't count as its own.
   fileprivate func overrides(_ service: Service, besides usual: RegistrationRecord?) -> Bool {

@@ -73,7 +73,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Sleeps until the clock reaches a time.
   ///
-  /// - Throws: `CancellationError` if the task is canceled before that time. The sleep then ends immediately.
+  /// - Throws: `CancellationError` if the task is canceled before the sleep is over. The sleep then ends immediately.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }

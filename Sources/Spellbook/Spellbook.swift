@@ -16,7 +16,7 @@
 #endif
 
 extension InitializerRegistry {
-  /// Calls `make` with a new current registry for previews, which has its own preferences in memory.
+  /// Calls `make` while a new registry for previews is current, which has its own preferences in memory.
   ///
   /// ```swift
   /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }

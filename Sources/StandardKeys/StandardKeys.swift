@@ -38,9 +38,9 @@ extension InjectionKeys {
 
   /// The clock for delays and timeouts.
   ///
-  /// The value is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>`, for
-  /// example by the trait `.registry(clock: TestClock())`. If no clock is registered, it is an ``ImmediateClock``, so
-  /// that no test waits for real time, or for a clock that never advances by itself.
+  /// The value is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>` when the
+  /// test first needs the key, for example by the trait `.registry(clock: TestClock())`. If no clock is registered, it
+  /// is an ``ImmediateClock``, so that no test waits for real time, or for a clock that never advances by itself.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 

@@ -18,8 +18,9 @@
 
 /// Writes text to standard error, without a buffer.
 ///
-/// Like `write`, this function waits while a pipe is full. Unlike `write`, it raises no SIGPIPE, which would end the
-/// program. If the pipe has no reader anymore, the text is lost.
+/// The function waits while a pipe is full, even if the pipe is in nonblocking mode. Unlike `write`, it raises no
+/// SIGPIPE, which would end the program. If the pipe has no reader anymore, or writing fails for another reason, the
+/// rest of the text is lost. On Windows and WASI, this is one plain call of `write`.
 package func writeToStandardError(_ text: String) {
   let bytes = Array(text.utf8)
   #if os(Windows)
@@ -48,7 +49,7 @@ package func writeToStandardError(_ text: String) {
   /// A lock that keeps a thread from enabling SIGPIPE while another thread is still writing.
   private let pipeSignal = Lock(())
 
-  /// Calls `body` while no write to a file descriptor raises SIGPIPE.
+  /// Calls `body` while no write to `descriptor` raises SIGPIPE.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     // On Apple platforms, SIGPIPE is sent to the process, so blocking it on this thread wouldn't help.
     pipeSignal.withLock { _ in
@@ -59,7 +60,7 @@ package func writeToStandardError(_ text: String) {
     }
   }
 #elseif !os(Windows) && !os(WASI)
-  /// Calls `body` with SIGPIPE blocked on the calling thread.
+  /// Calls `body` with SIGPIPE blocked on the calling thread, and discards a SIGPIPE that a write in `body` raises.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     var (pipe, former, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&pipe)

@@ -5,7 +5,7 @@ public import Synchronization
 /// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see this handoff, and
 /// therefore reports races that don't exist. A thread stores the flag `handOver` with releasing order before it unlocks
 /// the mutex, and loads the flag with acquiring order after it locks the mutex. The flag repeats the mutex's own
-/// ordering, and costs two move instructions.
+/// ordering, and costs one load and one store.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)

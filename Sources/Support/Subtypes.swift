@@ -1,8 +1,8 @@
 /// Returns a function that checks whether another type is a subtype of `type`.
 ///
 /// The subtypes of a class are the class itself and its subclasses. The subtypes of `any P` are the types that conform
-/// to `P`. The function always returns false for any other type, and for a protocol with generic arguments. It also
-/// returns false for a private protocol, because the runtime doesn't find the protocol by name.
+/// to `P`. If `type` is anything else, or a protocol with generic arguments, the returned function always returns
+/// false. The same is true of a private protocol, because the runtime doesn't find the protocol by name.
 package func subtypes(of type: any Any.Type) -> (any Any.Type) -> Bool {
   func isSubclass<Class>(_: Class.Type, _ other: any Any.Type) -> Bool { other is Class.Type }
   func isOf<Metatype>(_: Metatype.Type, _ other: any Any.Type) -> Bool { other is Metatype }

@@ -54,6 +54,8 @@ extension Collection where Element == UInt8 {
 
 extension String {
   /// Returns whether the string contains `part`, comparing whole characters instead of bytes.
+  ///
+  /// If `part` is ASCII, characters that are only canonically equal to it, such as the Kelvin sign to `K`, don't count.
   package func contains(part: String) -> Bool {
     guard utf8.contains(part: part.utf8) || !part.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
     return part.isEmpty || indices.contains { self[$0...].hasPrefix(part) }
@@ -66,11 +68,11 @@ extension String {
   /// Returns the name with the smallest edit distance from this string, or nil if no name is close enough.
   ///
   /// Case is ignored, and a name that is equal to this string is skipped. A name is close enough if the distance is at
-  /// most a third of this string's length, or is 1. Among equally close names, the function returns the alphabetically
-  /// first name.
+  /// most a third of this string's length, or is 1. Both are counted in UTF-8 bytes. Among equally close names, the
+  /// function returns the alphabetically first name.
   ///
-  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of this
-  ///   string and the name.
+  /// - Complexity: O(*n* × *m*) for each name with about the same length and letters, where *n* and *m* are the lengths
+  ///   of this string and the name.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
@@ -89,7 +91,10 @@ extension String {
 }
 
 extension Sequence<UInt8> {
-  /// The letters and digits in a lowercase text as a set of bits, in which most different texts differ.
+  /// A set of bits that shows which letters and digits a lowercase text contains.
+  ///
+  /// The low six bits of a byte are the number of its bit. Some bytes share a bit, such as `p` and `0`. Texts with
+  /// different sets are different, but different texts may have the same set.
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
