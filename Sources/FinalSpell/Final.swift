@@ -90,7 +90,7 @@
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
-      if error.code != .notRegistered { error.stop(at: storage.place, canResolve: false) }
+      if error.code != .notRegistered || error.path.count > 1 { error.stop(at: storage.place, canResolve: false) }
       trap(
         """
         \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
@@ -218,7 +218,10 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     switch code {
     case .beingMade:
-      "\(property), of type \(typeName), is assigned by its own initializer. Return the value from it instead."
+      """
+      \(property), of type \(typeName), is assigned while its own initializer makes the value. Return the value from the \
+      initializer instead.
+      """
     default:
       """
       \(property), of type \(typeName), is assigned already, and @Final allows one assignment. Look at \(check) first, or \

@@ -123,20 +123,25 @@
   @usableFromInline func resolve(
     in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue>
   ) throws(InjectionError) -> Value {
+    if let known = weakStorage.value { return known.value() }
     var made: (value: Value, callHooks: () -> Void)?
     var isMaker = false
-    let weakValue = try weakStorage.makeValue(
-      in: container, callsHooks: false,
-      fallback: { memory, _ throws(InjectionError) in
-        (made, isMaker) = (try storage.prepared(in: container, from: nil, hook: hook), true)
-        memory.put(WeakValue(holding: made?.value))
-        return true
-      })
-    // The hooks are called only after the value is stored, so that they can read the property.
-    made?.callHooks()
+    var weakValue: WeakValue?
+    // The injection hooks belong to the resolution of the value, whose completion hooks run after them.
+    try InitializerRegistry.current.resolvingTogether { () throws(InjectionError) in
+      weakValue = try weakStorage.makeValue(
+        in: container, callsHooks: false,
+        fallback: { memory, _ throws(InjectionError) in
+          (made, isMaker) = (try storage.prepared(in: container, from: nil, hook: hook), true)
+          memory.put(WeakValue(holding: made?.value))
+          return true
+        })
+      // The hooks are called only after the value is stored, so that they can read the property.
+      made?.callHooks()
+    }
     // If nothing is registered, nil isn't kept, so that the next read asks the registry again.
     if isMaker && made == nil { weakStorage.forget() }
-    return made?.value ?? weakValue.value()
+    return made?.value ?? (weakValue ?? WeakValue(holding: Value?.none)).value()
   }
 
   @inlinable mutating func assign(_ value: Value) {
@@ -156,7 +161,12 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
   /// The identity by which reflection finds the property's name.
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
-  public var description: String { storage.description(of: "Injected") }
+  public var description: String {
+    if case .weak(let weakStorage) = policy {
+      return storage.description(of: "Injected", weakStorage.value.map { $0.value() })
+    }
+    return storage.description(of: "Injected")
+  }
   /// A need for a registration, which `WrappedProperty` treats as optional if the property's type is an Optional.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }

@@ -48,6 +48,8 @@ public final class ServiceBox: Sendable {
   private let state = Lock(State())
 
   /// Creates an empty box, which registers its services in `registry`.
+  ///
+  /// The box registers itself for properties with the name `serviceBox`, so a registry should belong to one box.
   public init(registry: InitializerRegistry = InitializerRegistry()) {
     self.registry = registry
     registry.register(ServiceBox.self, named: "serviceBox") { [weak self] in
@@ -63,13 +65,15 @@ public final class ServiceBox: Sendable {
     let register: @Sendable () -> @Sendable () -> Void = { [registry] in
       registry.register(named: .equal(to: name), .instance(service, as: .anySupertype)).unregister
     }
-    let (entry, replaced) = state.withLock { state in
+    let replaced = state.withLock { state in
       state.lastNumber += 1
       let entry = Entry(service: service, number: state.lastNumber, register: register)
-      return (entry, state.entries.updateValue(entry, forKey: name))
+      let replaced = state.entries.updateValue(entry, forKey: name)
+      // Under the lock, no other call can end an adoption that hasn't begun.
+      if let object = replaced?.object { Adoptions.end(object, by: registry) }
+      if let object = entry.object { Adoptions.begin(object, by: registry) }
+      return replaced
     }
-    if let object = replaced?.object { Adoptions.end(object, by: registry) }
-    if let object = entry.object { Adoptions.begin(object, by: registry) }
     registerCurrent(named: name)
     for withdraw in replaced?.withdrawals ?? [] { withdraw() }
   }
@@ -98,12 +102,10 @@ public final class ServiceBox: Sendable {
   public func clear() {
     let dropped = state.withLock { state in
       defer { state.entries = [:] }
+      for case let object? in state.entries.values.map(\.object) { Adoptions.end(object, by: registry) }
       return state.entries
     }
-    for entry in dropped.values {
-      if let object = entry.object { Adoptions.end(object, by: registry) }
-      for withdraw in entry.withdrawals { withdraw() }
-    }
+    for entry in dropped.values { for withdraw in entry.withdrawals { withdraw() } }
   }
 
   /// Injects the services with matching names into an object's `@Injected` properties.

@@ -47,8 +47,10 @@ extension Configurable {
     return ConfigurationError(.missing, service: service, key: key, text)
   }
 
-  /// Returns advice about a missing value: the stages that have a value, a service or key with a similar name, or the
-  /// names that exist.
+  /// Returns advice about a missing value, or an empty string if ``serviceStorage`` has nothing to suggest.
+  ///
+  /// The advice names the stages in which the key has a value, a service or key with a similar name, or up to ten
+  /// services or keys that exist.
   private func hint(for service: String, key: String) -> String {
     func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
       let names = Set(names).sorted()

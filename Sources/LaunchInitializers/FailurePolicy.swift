@@ -34,7 +34,8 @@ public struct FailurePolicy: Sendable {
   /// - Parameters:
   ///   - backoff: The pauses between the attempts.
   ///   - times: The number of retries, at least 1.
-  ///   - condition: A closure that returns whether to retry after an error, such as a `CancellationError` at a timeout.
+  ///   - condition: A closure that returns whether to retry after an error, such as a `CancellationError` at a timeout;
+  ///     nil to retry after every error.
   ///   - last: The policy after the last retry: `.abort` or `.skip`. If the argument is nil, another policy of the step
   ///     or its group decides. Without another policy, the launch aborts.
   public static func retry(

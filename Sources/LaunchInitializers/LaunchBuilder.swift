@@ -11,9 +11,9 @@ public enum LaunchBuilder {
   public static func buildArray(_ parts: [[LaunchStep]]) -> [LaunchStep] { parts.flatMap(\.self) }
   /// Adds the steps of an `if` without `else`, or nothing if its condition is false.
   public static func buildOptional(_ part: [LaunchStep]?) -> [LaunchStep] { part ?? [] }
-  /// Adds the steps of an `if` branch.
+  /// Adds the steps of an `if` branch or a `switch` case.
   public static func buildEither(first part: [LaunchStep]) -> [LaunchStep] { part }
-  /// Adds the steps of an `else` branch.
+  /// Adds the steps of an `else` branch or a `switch` case.
   public static func buildEither(second part: [LaunchStep]) -> [LaunchStep] { part }
   /// Adds the steps of an `if #available` branch.
   public static func buildLimitedAvailability(_ part: [LaunchStep]) -> [LaunchStep] { part }

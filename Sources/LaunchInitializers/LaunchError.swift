@@ -6,7 +6,7 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The ID of the step that failed, or that called `launch()` of its own sequence; nil if no step is at fault.
   public let id: String?
-  /// The first error that the step or its service threw; nil if neither threw, for example after a timeout.
+  /// The first error that the step, its rollback or its service threw; nil if there is none, as after most timeouts.
   public let underlying: (any Error)?
   /// All errors of the steps' attempts, rollbacks, services and shutdowns, in order.
   ///
@@ -58,7 +58,8 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     public static let stepFailed = Code(description: "stepFailed")
     /// A step exceeded its timeout or wasn't ready in time, and the step's policy aborts the launch.
     public static let timedOut = Code(description: "timedOut")
-    /// A service threw an error or returned without being asked to, and its exit policy shuts the sequence down.
+    /// A service threw an error, returned without being asked to, or wasn't ready in time after a restart, and its exit
+    /// policy shuts the sequence down.
     public static let serviceFailed = Code(description: "serviceFailed")
     /// A step called the launch that it is part of.
     public static let reentered = Code(description: "reentered")

@@ -25,6 +25,8 @@ public struct LaunchEvent: Sendable, Hashable {
     /// An attempt failed, and the next attempt begins after the given pause.
     case retrying(after: Duration)
     /// The step ended with the given outcome.
+    ///
+    /// If an abandoned attempt fails later, another event with the outcome `.failed` follows.
     case ended(LaunchReport.Outcome)
     /// The step's service began its first or a later run, or became ready.
     case serviceBegan(run: Int), serviceReady

@@ -2,7 +2,9 @@
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   /// The kind of error, such as `.cycle`.
   public let code: Code
-  /// The IDs of the steps at fault, such as a cycle from a step back to itself, or a step and the ID that it refers to.
+  /// The IDs of the steps or groups at fault; empty if the list has no steps.
+  ///
+  /// For example, these are a cycle from a step back to itself, or a step and the ID that it refers to.
   public let path: [String]
   /// The problem, and what to do about it; control characters in IDs are escaped.
   public let description: String

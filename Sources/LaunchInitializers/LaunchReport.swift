@@ -56,8 +56,8 @@ public struct LaunchReport: Sendable {
     /// The IDs of the steps that this step waited for; a group is listed as its step that ended last.
     ///
     /// The list of a member of a group also has the last step that the group waited for. The list of a deferred step
-    /// also has the last step of the launch. Such an additional step is left out if another step of the list ended
-    /// later.
+    /// also has the last step of the launch. This additional step is left out unless it ended after all other steps of
+    /// the list.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool

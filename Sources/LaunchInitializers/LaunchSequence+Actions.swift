@@ -97,7 +97,7 @@ extension LaunchSequence {
     // The `.watch` timer runs in real time, even if the sequence was created with another clock, such as a test clock.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
-    // The timer may have fired, or its job may have ended, before the timer was stored in the state.
+    // The timer may have become unneeded before it was stored in the state, for example because its job ended.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { carryOut(.unschedule(timer)) }
   }
@@ -221,7 +221,7 @@ extension LaunchSequence {
 
   /// Records the end of a job, and returns the actions that follow and the job's task, which another job can use.
   ///
-  /// The task is nil if the job was canceled, or if it ended before `keep(_:for:)` stored the task.
+  /// The task is nil if the job was canceled or abandoned, or if it ended before `keep(_:for:)` stored the task.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in

@@ -35,11 +35,11 @@ public final class LaunchSequence: Sendable {
   ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
   ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
   ///   - clock: The clock that measures the times in reports and events, the timeouts and the pauses.
-  ///   - log: A function that gets a line about each failed step or service, each restart, each drain or shutdown that
-  ///     begins, and each long wait. The log calls it on its own thread, in order. By default, the lines go to the
-  ///     standard error. A caller of ``launch()``, for example, gets its answer after all earlier lines are written, or
-  ///     after two seconds. If the function blocks, up to 1,000 lines wait. Further lines are dropped, and the function
-  ///     gets a line with their number.
+  ///   - log: A function that gets a line about each failed step or service, each restart, each drain, each shutdown
+  ///     that has steps to shut down, and each long wait. The log calls it on its own thread, in order. By default, the
+  ///     lines go to the standard error. A caller of ``launch()``, for example, gets its answer after all earlier lines
+  ///     are written, or after two seconds. If the function blocks, up to 1,000 lines wait. Further lines are dropped,
+  ///     and the function gets a line with their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -65,7 +65,8 @@ public final class LaunchSequence: Sendable {
   /// Runs the steps, and returns when all steps except the deferred steps have ended.
   ///
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
-  /// registered in the registry that is current for the first caller. Canceling all callers cancels the launch.
+  /// registered in the registry that is current for the first caller. Canceling all callers, or one caller of
+  /// ``run(on:drain:shutDownWithin:)``, cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
   /// ends the process. By default, a service that fails after the launch shuts the sequence down. This ends ``events``
@@ -73,8 +74,8 @@ public final class LaunchSequence: Sendable {
   ///
   /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service.
   ///   Before the error is thrown, the completed steps are shut down in reverse order. If the task of a caller is
-  ///   canceled while other callers wait, that caller gets an error at once, and the launch goes on. During the launch
-  ///   and the shutdown, a call from one of the sequence's own steps throws at once.
+  ///   canceled during the launch while other callers wait, that caller gets an error at once, and the launch goes on.
+  ///   During the launch and the shutdown, a call from one of the sequence's own steps throws at once.
   @discardableResult
   public func launch() async throws -> LaunchReport {
     if let id = callingStep, isIn(.launching, .closing) { throw LaunchError(reenteredBy: id) }
@@ -87,8 +88,9 @@ public final class LaunchSequence: Sendable {
   /// Use this method in an app delegate, which can't wait. A step ends before the method returns if its
   /// ``Initializable/perform(with:)`` isn't `async`, or if the step runs on the main actor and doesn't suspend. In both
   /// cases, all steps that the step waits for must have ended, and fewer than `maxConcurrentSteps` other steps may be
-  /// suspended. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the main actor and may
-  /// end later. On Apple systems before version 26, all steps begin a moment after the method returns.
+  /// suspended. A step of another actor, a ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`,
+  /// leave the main actor and may end later. On Apple systems before version 26, all steps begin a moment after the
+  /// method returns. If the launch has already begun, the method returns immediately.
   ///
   /// - Returns: A task that waits for the launch, and returns the same report or throws the same error as ``launch()``.
   @MainActor @discardableResult
@@ -168,8 +170,10 @@ public final class LaunchSequence: Sendable {
   ///
   /// Independent steps are shut down concurrently. If a launch is under way, its steps are canceled, and ``launch()``
   /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
-  /// cancellation. Several calls share one shutdown with the shortest of their limits, and get the same report. A call
-  /// from one of the sequence's own steps doesn't wait, and returns an empty report.
+  /// cancellation. Several calls share one shutdown with the shortest of their limits, and get the same report. A
+  /// shutdown that began for another reason has a limit of 30 seconds, or the limit of
+  /// ``run(on:drain:shutDownWithin:)``, and a call may only shorten that limit. A call from one of the sequence's own
+  /// steps doesn't wait, and returns an empty report.
   ///
   /// - Parameter limit: The time limit of the shutdown. When the limit is reached, all steps and services under way are
   ///   canceled, and no further step begins to shut down.
@@ -191,15 +195,16 @@ public final class LaunchSequence: Sendable {
   /// block every thread or the process is number 1 in a container. If the second signal had a handler before the call,
   /// that handler is called instead. If several sequences run, each receives every signal that it waits for. A signal
   /// that the process already ignores stays ignored, such as SIGINT in a shell's background job, or SIGHUP under nohup.
+  /// On Windows, and on platforms without Dispatch, no signal is handled.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
-  ///   - drain: The time between the signal and the shutdown. During this time, the steps and services go on, but
-  ///     ``isReady`` is false, so that load balancers stop sending requests.
+  ///   - drain: The time between a signal that arrives after the launch, and the shutdown. During this time, the steps
+  ///     and services go on, but ``isReady`` is false, so that load balancers stop sending requests.
   ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
-  /// - Returns: The exit code. It is 0 if all went well. It is 1 if the launch, a service or the shutdown failed, and
-  ///   ``failure`` or the log has the reason. If the signal came during the launch, it is 128 plus the signal's number,
-  ///   as in shells.
+  /// - Returns: The exit code. It is 0 if all went well. It is 1 if the launch or the shutdown failed, or if a failed
+  ///   service shut the sequence down, and ``failure`` or the log has the reason. If the signal came during the launch,
+  ///   it is 128 plus the signal's number, as in shells.
   /// - Precondition: A program can handle each of the signals. For example, no program can handle SIGKILL.
   @discardableResult
   public func run(

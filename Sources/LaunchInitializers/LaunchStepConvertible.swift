@@ -55,7 +55,8 @@ extension LaunchStepConvertible {
   ///
   /// A second call adds to the first call: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///
-  /// - Precondition: The number of retries, if any, is at least 1, and no pause is negative.
+  /// - Precondition: The number of retries, if any, is at least 1. No pause is negative, the limit of growing pauses is
+  ///   at least the first pause, and the jitter is from 0 to 1.
   public func onFailure(_ policy: FailurePolicy) -> LaunchStep {
     if let mistake = policy.mistake { fatalError("\(launchStep): \(mistake)") }
     return launchStep.with { $0.policy = $0.policy.adding(policy) }
@@ -64,10 +65,11 @@ extension LaunchStepConvertible {
   /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is canceled.
   ///
   /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
-  /// note. An attempt that doesn't end within the grace period is abandoned: the step fails and isn't retried. Anything
-  /// that the abandoned attempt sets up later is shut down before the steps that this step waited for. The limit also
-  /// applies each time the service of a ``ReadyInitializer`` starts, to the time until the service is ready. On the
-  /// system's clocks, the time passes even while steps block every thread of the concurrency pool.
+  /// note. An attempt that doesn't end within the grace period is abandoned: the step fails and isn't retried. If an
+  /// abandoned attempt of the launch completes later, what it set up is shut down immediately. The steps that this step
+  /// waited for are shut down afterward, unless their shutdown has already begun. The limit also applies each time the
+  /// service of a ``ReadyInitializer`` starts, to the time until the service is ready. On the system's clocks, the time
+  /// passes even while steps block every thread of the concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -91,8 +93,9 @@ extension LaunchStepConvertible {
   /// Sets a closure that undoes what the step did before it failed.
   ///
   /// The closure is called after each attempt that threw an error, before the step is retried or reported as failed.
-  /// The closure isn't canceled with the attempt, and has the same time limit as the step's shutdown. If the closure
-  /// throws, the report shows the attempt's error and the closure's error.
+  /// The closure isn't canceled with the attempt, and has the same time limit as the step's shutdown. For an attempt
+  /// that was abandoned and threw later, the limit is the step's `.stopTimeout`, or ten seconds. If the closure throws,
+  /// the report shows the attempt's error and the closure's error.
   ///
   /// - Precondition: The step isn't a group.
   public func onRollback(_ rollback: @escaping @Sendable () async throws -> Void) -> LaunchStep {
@@ -107,7 +110,9 @@ extension LaunchStepConvertible {
   ///
   /// A restarted service that isn't ready within the step's timeout is canceled, as if it had ended with an error.
   ///
-  /// - Precondition: The step has a service, and the number of restarts, if any, is at least 1.
+  /// - Precondition: The step has a service. The number of restarts, if any, is at least 1, and their window is more
+  ///   than zero. No pause is negative, the limit of growing pauses is at least the first pause, and the jitter is from
+  ///   0 to 1.
   public func onExit(_ policy: ExitPolicy) -> LaunchStep {
     let step = launchStep
     if let mistake = policy.mistake { fatalError("\(step): \(mistake)") }

@@ -12,7 +12,7 @@
 ///
 /// ``LaunchSequence/launch()``, and the steps that depend on this step, wait until the service is ready. The step fails
 /// if the service throws, returns, or exceeds the step's timeout before it is ready. The step's ``FailurePolicy`` then
-/// applies.
+/// applies. If no retry is left, the step's ``ExitPolicy`` may restart the service or go on without it.
 public protocol ReadyInitializer: RunningInitializer {
   /// Runs the service until it is asked to end, and calls ``RunningService/ready()`` as soon as the service is ready.
   func run(_ service: RunningService) async throws

@@ -29,7 +29,10 @@ extension ServiceInitializer {
 }
 
 extension RunningInitializer where Self: ServiceInitializer {
-  /// Creates the service and registers it in the current registry, for a type that conforms to both protocols.
+  /// Creates the service and registers it in the current registry.
+  ///
+  /// Without this method, a type that is both a ``RunningInitializer`` and a ``ServiceInitializer`` would have two
+  /// ambiguous defaults.
   public func perform(with configuration: any Configurable) async throws {
     StepContext.register(try await makeService(with: configuration))
   }

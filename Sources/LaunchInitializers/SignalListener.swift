@@ -2,6 +2,8 @@ internal import Support
 internal import Synchronization
 
 /// A listener for signals, which replaces the signals' former handlers until ``finish()`` is called.
+///
+/// On Windows, and on platforms without Dispatch, a listener does nothing.
 final class SignalListener: Sendable {
   private let id: Int
 
@@ -33,7 +35,8 @@ final class SignalListener: Sendable {
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// The action of each signal before the first listener, and whether that action called a function of the program.
+      /// For each signal that the pipe handles, the action before the first listener, and whether that action called a
+      /// function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0

@@ -31,6 +31,7 @@ final class StepContext: Sendable {
 extension LaunchSequence {
   /// The ID of the step of this sequence that made the current call; nil if no step of this sequence made it.
   ///
+  /// The value is also nil if the job that made the call has ended or was abandoned.
   /// A call counts as a step's call even if it comes from a step of another sequence that the step launched.
   var callingStep: String? {
     var context = StepContext.current

@@ -76,6 +76,9 @@ public struct DecodablePartialLoader: PartialLoader {
         data = try Data(contentsOf: url)
       } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
         continue
+      } catch let error as CocoaError where (error.underlying as? POSIXError)?.code == .ENOTDIR {
+        // A component of the path is a file, so the folder that the name asks for doesn't exist.
+        continue
       } catch {
         throw PartialError(.unreadable, of: type, resource: resource, places: [url.path], underlying: error)
       }

@@ -8,7 +8,8 @@ extension Preference {
     let origin: PreferenceCache<Value>
     /// The latest cache of the preference, which is `origin` in most cases.
     ///
-    /// If the store couldn't be created at first, a later cache with the created store replaces `origin`.
+    /// If the store couldn't be created at first, a later access to the property may create it. A cache with the
+    /// created store then replaces `origin`.
     var cache: PreferenceCache<Value> { origin.latest }
 
     /// The key of the value in the store.
@@ -29,10 +30,11 @@ extension Preference {
 
     /// Whether the store has a value, even one that can't be decoded.
     ///
-    /// A value under a former key and an override also count. Without a value, the property reads as its default.
+    /// A value under a former key and an override also count, except an override of `null`. Without a value, the
+    /// property reads as its default. False if the store can't be read.
     public var isSet: Bool { cache.isSet }
 
-    /// Removes the value from the store, so that the property reads as its default.
+    /// Removes the value from the store, so that the property reads as its default unless it is overridden.
     ///
     /// If the removal fails, the value stays, and ``error`` has the reason.
     public func reset() { cache.reset() }
@@ -44,18 +46,20 @@ extension Preference {
 
     /// Sets the value, even if the current value can't be read.
     ///
-    /// - Throws: An error if the new value can't be encoded or stored. After an error, the current value stays.
+    /// - Throws: An error if the new value can't be encoded or stored. After an error, the current value stays, unless
+    ///   only synchronizing the store or erasing the former value failed.
     public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: cache.text(of: value)) }
 
     /// Changes the value in one step: unlike with a `+=`, no other thread or process can write in between.
     ///
-    /// The step is one transaction of the store. The body runs once, and nothing is written if the body throws.
+    /// The step is one transaction of the store. The body runs once, unless the store documents otherwise. Nothing is
+    /// written if the body throws.
     ///
     /// - Parameters:
     ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default.
     ///   - body: A closure that changes the value in place.
-    /// - Throws: Any error of the body or the store; `.typeMismatch` if the current value can't be read as the
-    ///   property's type.
+    /// - Throws: Any error of the body or the store; `.typeMismatch` if `recovering` is false and the current value
+    ///   can't be read as the property's type.
     @discardableResult
     public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
       try cache.update(recovering: recovering, body)
@@ -107,7 +111,8 @@ extension Preference {
   /// - Parameters:
   ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default's part.
   ///   - body: A closure that changes the part in place.
-  /// - Throws: Any error of the body or the store; `.typeMismatch` if the current value can't be read.
+  /// - Throws: Any error of the body or the store; `.typeMismatch` if `recovering` is false and the current value can't
+  ///   be read as the type of the whole preference.
   @discardableResult
   public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try cache.update(recovering: recovering) { whole in

@@ -20,9 +20,9 @@
 /// `FilePreferenceStore.standard`, or in tests a store in memory. A constant such as `let x = Preference(…)`, which is
 /// read through ``value``, uses the registry that is current at each use.
 ///
-/// *When the work happens*: the declaration reads no values. The first use finds the property's name and the store. A
-/// read decodes the value once after each change. When an assignment returns, the value is in the store, for which a
-/// file store makes one append.
+/// *When the work happens*: the declaration reads no values. The first use finds the property's name and the store.
+/// After a change, usually only the first read decodes the value. When an assignment returns, the value is in the
+/// store, for which a file store makes one append.
 ///
 /// *Observation*: the Observation framework tracks reads, and notifies observers of each change by any object or
 /// process. Observers run on the thread that makes or finds the change, after the new value can be read.
@@ -35,8 +35,10 @@
 /// and, in debug builds, the standard error report the failure. `$property.load()`, `.set(_:)` and `.update(_:)` throw
 /// errors.
 ///
-/// *Traps*: a property of a struct, or a local variable, needs a key. The program stops if a store is registered only
-/// as its own type and not as `(any PreferenceStore).self`, because the standard file would be used by mistake.
+/// *Traps*: a property of a struct, or a local variable, needs a key, and so does a property whose name reflection
+/// doesn't show. The program stops if a store is registered only as its own type and not as
+/// `(any PreferenceStore).self`, because the standard file would be used by mistake. It also stops if a property is
+/// first used when its registry no longer exists.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let resolver: PreferenceResolver<Value>
   /// An unretained reference to `resolver`, for reads that don't retain the resolver.
@@ -55,10 +57,10 @@
   /// Creates a property with a default.
   ///
   /// - Parameters:
-  ///   - defaultValue: The property's value until another value is set. It is never stored. All objects of a process
-  ///     that have the same store and key share the first object's default, such as a `UUID()`, unless an initializer
-  ///     passes the default. If the default is an Optional that isn't nil, an assigned nil is stored as
-  ///     `{"#nil":null}`, and `reset()` removes the value.
+  ///   - defaultValue: The property's value until another value is set. A read doesn't store it. For one declaration,
+  ///     all objects of a process that have the same store and key share the first object's default, such as a
+  ///     `UUID()`, unless an initializer passes the default. If the default is an Optional that isn't nil, an assigned
+  ///     nil is stored as `{"#nil":null}`, and `reset()` removes the value.
   ///   - key: The key in the store; by default, the property's name, which is known only in a class or an actor.
   ///   - store: The store; by default, the registered store.
   ///   - fileID: The file of the declaration, for messages.
@@ -77,8 +79,8 @@
   /// Creates a property with a default, and with former keys under which the value may still be stored.
   ///
   /// If the current key has no value, the property reads the first former key that has a value. The next assignment
-  /// stores the assigned value under the current key, and removes the values of the former keys. For the other
-  /// parameters, see the initializer without former keys.
+  /// stores the assigned value under the current key, and removes the values of the former keys. A change to a former
+  /// key notifies no observers. For the other parameters, see the initializer without former keys.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKey: FormerPreferenceKey, _ earlierKeys: FormerPreferenceKey..., fileID: StaticString = #fileID,
@@ -92,7 +94,7 @@
   /// Creates a property or a constant with a declared key, which provides the type and the default.
   ///
   /// - Parameters:
-  ///   - key: The declared key, whose default is made once for each store.
+  ///   - key: The declared key. In one store, all uses of the key share one default.
   ///   - store: The store; by default, the registered store.
   ///   - formerKeys: Earlier keys of the value; see the initializer with former keys.
   ///   - fileID: The file of the declaration, for messages.
@@ -106,9 +108,10 @@
       at: SourcePlace(fileID: fileID, line: line, column: column), key.name, .declared(key), store, formerKeys)
   }
 
-  /// Creates an Optional property or constant, which is nil until it is set; assigning nil removes the value.
+  /// Creates a property or a constant of an Optional type with nil as its default.
   ///
-  /// For the parameters, see the initializer with a default.
+  /// Setting the property or the constant to nil removes the stored value. For the parameters, see the initializer with
+  /// a default.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -125,7 +128,7 @@
   ///
   /// - Parameters:
   ///   - key: The key in the store.
-  ///   - defaultValue: The constant's value until another value is set. It is never stored.
+  ///   - defaultValue: The constant's value until another value is set. A read doesn't store it.
   ///   - store: The store; by default, the store in the registry that is current at each use.
   ///   - formerKeys: Earlier keys of the value; see the initializer with former keys.
   ///   - fileID: The file of the declaration, for messages.
@@ -185,7 +188,9 @@
 // For an Optional property, the compiler calls `init(wrappedValue:)` with nil, but only if that initializer has no
 // variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
-  /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
+  /// Creates a property of an Optional type with nil as its default.
+  ///
+  /// Assigning nil to the property removes the stored value.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, .constant(nil))
   }

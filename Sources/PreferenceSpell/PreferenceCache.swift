@@ -55,7 +55,9 @@ public import PreferenceStorage
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
 
-  /// Whether the store could be created; if not, a later use of the preference tries again.
+  /// Whether the store could be created.
+  ///
+  /// If not, a later access to the property or the constant tries again. A use of an existing projection doesn't.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
   /// The source of the value that overrides the stored value for this run; nil if the key isn't overridden.
@@ -63,7 +65,7 @@ public import PreferenceStorage
 
   // MARK: Reading
 
-  /// The value of the preference while no value is set; the same at each read if the store has a hub.
+  /// The value of the preference while no value is set; usually the same at each read if the store has a hub.
   private var defaultValue: Value {
     switch declaredDefault {
     case .constant(let value): value
@@ -95,7 +97,7 @@ public import PreferenceStorage
     let value = found ?? defaultValue
     // With former keys, a stored value is kept only if the current key has it, because a change to a former key sends
     // no signal.
-    // A default can be kept, because a store that has signals has a hub, which returns the same default at each read.
+    // A default can be kept too. It can change only in a store without a hub, or after a hub has discarded defaults.
     let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
     guard version > 0, isKept else { return value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
@@ -103,8 +105,9 @@ public import PreferenceStorage
     return value
   }
 
-  /// The decoded value in the calling thread's copy; nil unless the copy is valid for the signal's version.
+  /// The decoded value from the copy that the calling thread uses, which `threadCopyIndex()` determines.
   ///
+  /// Nil if this copy has another version than the signal, or if another thread is using the copy at the same time.
   /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
@@ -171,6 +174,8 @@ public import PreferenceStorage
   }
 
   /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
+  ///
+  /// False if the store can't be read. Overrides count as values, except `null`.
   var isSet: Bool {
     signal?.track()
     return names.contains { (try? store.json(forKey: $0)) != nil }
@@ -241,7 +246,9 @@ public import PreferenceStorage
     try PreferenceText.text(of: value, forKey: key, default: defaultValue)
   }
 
-  /// Returns the stored texts of all keys, which an assignment may replace because they can be decoded.
+  /// Returns the stored texts of all keys, which an assignment may replace.
+  ///
+  /// The value can be decoded from these texts.
   ///
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
   ///   be read. In both cases, the assigned value may be based on the default, for example by a `+=`.
@@ -300,10 +307,15 @@ public import PreferenceStorage
 ///
 /// If this type were nested in a generic type, each assignment would spend a tenth of its time on type lookup.
 private struct PreferenceOutcome: Sendable {
-  /// The texts of the keys at the last read or write, which an assignment may replace; nil if they can't be decoded.
+  /// The stored texts of the current key and of the former keys, as this preference last read or wrote them.
+  ///
+  /// An assignment replaces the texts only if the store still has them. Nil if the value can't be decoded from the
+  /// texts, or if they have to be read first.
   var readable: [String?]?
   /// The error of the store that made the last read return the default; nil if the store could be read.
   var readFailure: PreferenceError?
-  /// The error of the last assignment, with the signal's version at that time; nil if the assignment succeeded.
+  /// The error of the last assignment that failed, with the signal's version before that assignment.
+  ///
+  /// Nil if no assignment has failed, or if a whole value was assigned or set successfully since.
   var writeFailure: (error: PreferenceError, version: UInt64?)?
 }

@@ -13,7 +13,9 @@ public import Synchronization
   private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-/// Four copies of a decoded value, of which each thread uses one.
+/// Four copies of a decoded value, of which each thread uses the one at `threadCopyIndex()`.
+///
+/// Several threads may use the same copy, but not at the same time.
 ///
 /// With a single copy, two threads that read without a pause would be slower than one thread alone.
 ///
@@ -33,7 +35,9 @@ public import Synchronization
     first.deallocate()
   }
 
-  /// Returns the value if the calling thread's copy has this version and no other thread uses the copy, or else nil.
+  /// Returns the value in the copy that the calling thread uses.
+  ///
+  /// Returns nil if the copy has another version, or if another thread is using the copy at the same time.
   @inlinable func value(of version: UInt64) -> Value? { withValue(of: version) { $0 } }
 
   /// Calls `body` with the value in the calling thread's copy, and returns the result.
@@ -66,5 +70,7 @@ public import Synchronization
 
 private let threadCopyCount = 4
 
-/// Returns the index of the calling thread's copy; threads that start one after another usually have different indices.
+/// Returns the index of the copy that the calling thread uses.
+///
+/// If memory pages have 4 KiB, threads that start one after another usually have different indices.
 @usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) & (threadCopyCount - 1) }

@@ -10,9 +10,9 @@ public import Synchronization
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
   /// A property storage without a value, which only refers to the property's registry.
   ///
-  /// The storage retains the registry, unless the registry retains the property's container. Nil for a constant such as
-  /// `let volume = Preference("volume", default: 5)`, which uses the registry that is current at each use. Also nil for
-  /// a declaration with a store and a key, which uses no registry.
+  /// The storage retains the registry, with the exceptions that the documentation of `InitializerRegistry` names. Nil
+  /// for a constant such as `let volume = Preference("volume", default: 5)`, which uses the registry that is current at
+  /// each use. Also nil for a declaration with a store and a key, which uses no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
   /// The cache for the registry that was used last.
@@ -51,14 +51,17 @@ public import Synchronization
     home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value; nil unless the store has been found and the calling thread's copy is up to date.
+  /// The decoded value of a property, if the calling thread's copy is up to date.
+  ///
+  /// Nil if the copy is outdated or used by another thread, or if the store hasn't been found yet.
   @inlinable var decodedValue: Value? {
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
   /// The decoded value of a constant such as `let x = Preference(…)`, if the calling thread's copy is up to date.
   ///
-  /// Nil if the copy is outdated, or if the store for the current registry hasn't been found yet.
+  /// Nil if the copy is outdated or used by another thread, or if the store for the current registry hasn't been found
+  /// yet.
   @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
     if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
@@ -102,7 +105,9 @@ public import Synchronization
     return stored
   }
 
-  /// Records the constant's cache for a registry, so that this thread finds the cache without a lock the next time.
+  /// Keeps in `recent` the cache that a constant uses with a registry.
+  ///
+  /// The calling thread then finds the cache without a lock.
   private func remember(_ cache: PreferenceCache<Value>, for registry: InitializerRegistry) {
     let recent = recent.load() ?? recent.storeIfNil(PreferenceCopies())
     recentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(recent).toOpaque()), ordering: .releasing)
@@ -155,7 +160,9 @@ public import Synchronization
     }
   }
 
-  /// Returns the standard store, or traps if a store is registered only as its own type, which is surely a mistake.
+  /// Returns the standard store or, in tests, a store in memory.
+  ///
+  /// Traps if a store is registered only as its own type, which is surely a mistake.
   private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
     for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
       trap(
@@ -230,14 +237,17 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
   /// The default of a single wrapper, which no other wrapper shares.
   case constant(Value)
-  /// The default that all wrappers at one declaration share: for each store and key, the first wrapper's default.
+  /// The default that all wrappers at one declaration share.
+  ///
+  /// For each store and key, the first wrapper's default is used.
   case shared(Value)
-  /// The default of a declared key, which is made once for each store.
+  /// The default of a declared key, which all uses of the key in one store share.
   case declared(PreferenceKey<Value>)
 
   /// Creates the default of a wrapper in the type or function whose name is `function`.
   init(_ value: Value, writtenIn function: StaticString) {
-    // The name of a function has parentheses. Each call of the function may pass a different default.
+    // The name of a function has parentheses, unlike that of a type or a getter. Each call of the function may pass a
+    // different default.
     let isPassed = function.withUTF8Buffer { $0.contains(UInt8(ascii: "(")) }
     self = isPassed ? .constant(value) : .shared(value)
   }

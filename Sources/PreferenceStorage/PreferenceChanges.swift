@@ -5,8 +5,8 @@ public import Synchronization
 /// An asynchronous sequence of the keys whose values change in a store.
 ///
 /// Each element is the set of keys that changed since the previous element, or since the call of `changes()`. A slow
-/// reader gets fewer and larger sets, but misses no key, and reads the latest values from the store. The sequence ends
-/// when the reading task is canceled.
+/// reader gets fewer and larger sets, but misses no key, and reads the latest values from the store. When the reading
+/// task is canceled, the sequence ends, and can't be read again.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -40,14 +40,14 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let listener: ChangeListener
     fileprivate var base: AsyncStream<Void>.Iterator
-    // The iterator retains the stream, because the stream ends when its last owner releases it.
+    // The stream ends when its last owner releases it, and it isn't documented that `base` is an owner.
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
-    /// Waits until keys have changed since the last call, and returns these keys; nil if the task is canceled.
+    /// Waits until keys have changed since the last call, and returns these keys; nil if the sequence has ended.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
-    /// Waits until keys have changed since the last call, and returns these keys; nil if the task is canceled.
+    /// Waits until keys have changed since the last call, and returns these keys; nil if the sequence has ended.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
         let keys = Set(listener.fetch().compactMap(rename))
@@ -60,14 +60,14 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 
 // MARK: Signals
 
-/// A signal for changes to one key's value, which has a version and can be observed.
+/// An observable object with a version, which increases when the value of one key changes.
 ///
-/// A store creates one signal for each key that a property reads. The signal lives as long as a property uses it. When
-/// the value changes, the store calls ``PreferenceHub/tell(_:)`` to send the signal.
+/// A store creates one signal for each key that a property uses. The signal lives as long as a property uses it. When
+/// the value changes, the store calls ``PreferenceHub/tell(_:)``, which increases the version and notifies observers.
 ///
 /// The version increases only when the new value can already be read. A reader that keeps a value loads the version
-/// first, then reads the value, and keeps both. The kept value is up to date as long as the signal's version stays
-/// the same.
+/// first, then reads the value, and keeps both. The reader may use the kept value as long as the version stays the
+/// same.
 public final class PreferenceSignal: Observable, Sendable {
   @usableFromInline let counter = Atomic<UInt64>(1)
   private let registrar = ObservationRegistrar()

@@ -2,15 +2,17 @@ internal import Support
 
 /// The declarations that the program has used for the keys of one store, and the default values made for them.
 ///
-/// A declaration's default, such as `UUID()`, is made only once. Every read therefore returns the same value until the
-/// key is set.
+/// The first default that is made for a declaration, such as `UUID()`, is kept. Every read therefore returns the same
+/// value until the key is set, or until the kept defaults are discarded (`limit`).
 package final class PreferenceDeclarations: Sendable {
   /// The position of a declaration in the source code.
   package typealias Place = any Hashable & Sendable & CustomStringConvertible
 
   private struct Declaration: Sendable {
     let type: any Any.Type
-    /// The declaration's position in the source; nil for a `PreferenceKey`, whose uses all share one declaration.
+    /// The declaration's position in the source; nil for the default of declared keys.
+    ///
+    /// All declared keys with the same name and type share one default.
     let place: Place?
     /// The default value, wrapped in a `MadeDefault`; nil until a default is made.
     var made: (any Sendable)?

@@ -71,17 +71,17 @@ extension PreferenceError {
 
     private init(_ name: String) { description = name }
 
-    /// The stored value can't be read as the requested type; the store keeps the value.
+    /// The stored value, or its override, can't be read as the requested type; the store keeps the stored value.
     public static let typeMismatch = Code("typeMismatch")
-    /// The value can't be encoded, and wasn't written.
+    /// The value can't be encoded, or the text given for it isn't JSON; the value wasn't written.
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// The path leads to something that isn't a preferences file, such as a folder, which wasn't changed.
+    /// The path leads to a folder, a device or another program's file, which the store didn't change.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
-    /// A later version of this library wrote the file, which wasn't changed.
+    /// The file has the format of a later version of this library, and wasn't changed.
     public static let laterVersion = Code("laterVersion")
-    /// The file can't be read, or isn't in a format that can be imported.
+    /// The file can't be read or imported, its URL isn't a file URL, or the registered store couldn't be created.
     public static let unreadable = Code("unreadable")
     /// The file can't be written.
     ///
@@ -101,11 +101,16 @@ extension PreferenceError {
     ///
     /// Once a second, the store looks for changes and tries again to watch the file. A forked child does neither.
     public static let unwatchable = Code("unwatchable")
-    /// Another process or thread held the store's lock for longer than the limit; the change wasn't made.
+    /// Another process or thread held the store's lock for longer than the limit, or others kept changing the value.
+    ///
+    /// The change wasn't made.
     public static let busy = Code("busy")
     /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
     /// Another program replaced or edited the file without taking its lock, so some of the last changes are lost.
+    ///
+    /// The reverse is also reported: an interrupted rewrite has replaced another program's file, of which the store has
+    /// now made a copy.
     public static let overwritten = Code("overwritten")
   }
 }

@@ -169,7 +169,8 @@ public final class PreferenceHub: Sendable {
 
   /// The errors that are reported from now on; each access returns a new stream.
   ///
-  /// A reader that is more than 64 errors behind misses the oldest errors.
+  /// A reader that is more than 64 errors behind misses the oldest errors. The stream doesn't end when the hub is
+  /// released.
   public var errors: AsyncStream<PreferenceError> {
     let (stream, reader) = AsyncStream.makeStream(of: PreferenceError.self, bufferingPolicy: .bufferingNewest(64))
     let number = state.withLock { state in

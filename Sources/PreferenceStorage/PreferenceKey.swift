@@ -36,8 +36,9 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: The value of the preference while it isn't set, which is never stored. All reads of the unset
-  ///     preference in one store return the value that the first of these reads has made.
+  ///   - defaultValue: The value of the preference while it isn't set. A read doesn't store it. In a store with a hub,
+  ///     all reads of the unset preference return the value that the first of these reads has made. If the program uses
+  ///     more than 10,000 keys of the store, a later read may make another value.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
@@ -57,8 +58,9 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// Without erasing, a former value stays in the file as plain text until the file is compacted. With an erasing key,
   /// each change costs a ``PreferenceStore/compact()``, for which a file store writes and synchronizes all values. If
-  /// the compaction fails, its error is thrown, but the new value is kept. In this case, call `compact()`. Operations
-  /// that name the key by a string, and `removeAll()`, erase nothing.
+  /// the compaction fails, the new value is kept, and the error is thrown, or reported after an assignment to a
+  /// property. In this case, call `compact()`. Operations that name the key by a string, and `removeAll()`, erase
+  /// nothing.
   public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
   /// The value of the preference while it isn't set.

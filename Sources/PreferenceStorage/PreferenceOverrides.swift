@@ -41,8 +41,8 @@ public struct PreferenceOverrides: Sendable {
   /// Returns the values in the environment of a program, such as `8` for the key `volume` in `APP_VOLUME=8`.
   ///
   /// The name of a variable is the prefix, followed by the key's words in capitals, separated by underscores. With the
-  /// prefix `APP`, the key `ui.lastOpened` has the variable `APP_UI_LAST_OPENED`. Two keys with the same words share a
-  /// variable.
+  /// prefix `APP`, the key `ui.lastOpened` has the variable `APP_UI_LAST_OPENED`. Keys such as `ui.theme` and `uiTheme`
+  /// share a variable.
   ///
   /// - Parameters:
   ///   - prefix: The beginning of the variables' names, with or without the underscore after it.

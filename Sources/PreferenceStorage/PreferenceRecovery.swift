@@ -31,7 +31,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
   }
-  /// Whether the file begins with a line of values instead of the line that identifies the format.
+  /// Whether the line that identifies the format is missing, and not just damaged.
   var lacksFirstLine = false
 
   /// The damage and the path of the copy, as text.

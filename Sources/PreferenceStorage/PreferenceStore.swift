@@ -5,8 +5,8 @@
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
 /// has any `Codable` type. Integers, floating-point numbers including infinities, `Date` and `Data` are stored exactly,
-/// even inside other values. A NaN is stored exactly if it is the whole value. Setting an Optional to nil removes the
-/// key.
+/// even inside other values. A NaN is stored exactly if it is the whole value and a `Double` or `Float`. Setting an
+/// Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -38,7 +38,9 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Removes every value, in one transaction.
   func removeAll() throws(PreferenceError)
 
-  /// The keys in the order of their first writes; a key that was removed and set again counts as new.
+  /// The keys in the order of their first writes.
+  ///
+  /// A key that was removed, and that a later write sets again, counts as new.
   ///
   /// - Complexity: O(*n* log *n*).
   var keys: [String] { get }
@@ -91,8 +93,8 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   ///
   /// A store that keeps only current values, for instance in memory, has nothing to erase.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the store has its current values,
-  ///   and removed or replaced values may remain in the medium.
+  /// - Throws: A `PreferenceError`, such as `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the
+  ///   store has its current values, and removed or replaced values may remain in the medium.
   func compact() throws(PreferenceError)
 }
 
@@ -177,16 +179,16 @@ extension PreferenceStore {
     }
   #endif
 
-  /// Returns the changes to all keys, for a store that can't distinguish keys.
+  /// Returns the changes to all keys, as the default for a store that can't distinguish keys.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
-  /// Returns nil, for a store without signals.
+  /// Returns nil, as the default for a store without signals.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
 
-  /// Does nothing, for a store whose medium keeps no removed or replaced values.
+  /// Does nothing, as the default for a store whose medium keeps only current values.
   public func compact() throws(PreferenceError) {}
 
-  /// A stream that ends immediately, for a store that reports no errors.
+  /// A stream that ends immediately, as the default for a store that reports no errors.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
   /// Reports an error to the readers of ``errors``, if the store is an ``ErrorReporter`` or has a hub.
@@ -219,8 +221,8 @@ extension PreferenceStore {
   /// ```
   ///
   /// - Returns: Whether the body ran.
-  /// - Throws: What the body throws, or a `PreferenceError`. If the body or the write fails, nothing is changed, and
-  ///   the next call tries again.
+  /// - Throws: What the body throws, or a `PreferenceError`. After an error, nothing is changed, and the next call
+  ///   tries again, unless only synchronizing the store failed.
   @discardableResult
   public func migrate(
     to version: Int, _ body: (_ from: Int, _ changes: inout PreferenceTransaction) throws -> Void
@@ -243,13 +245,14 @@ extension PreferenceStore {
 public enum Durability: Sendable {
   /// A write survives the end of the process, even by `kill -9`, because the kernel has the value.
   ///
-  /// A write costs four system calls.
+  /// Most writes cost four system calls.
   case written
   /// A write survives the end of the process and a power failure, because the value is on the disk.
   ///
-  /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. The store trusts the disk's
-  /// answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and, if necessary, its folder. On
-  /// a file system without `F_FULLFSYNC`, the store uses `fsync`, which leaves the value in the disk's cache.
+  /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. On Linux, the store trusts the
+  /// disk's answer to `fdatasync` for the file and, if necessary, to `fsync` for its folder. On Apple platforms, it
+  /// trusts the answer to `F_FULLFSYNC` for both. On a file system without `F_FULLFSYNC`, the store uses `fsync`, which
+  /// leaves the value in the disk's cache.
   case synced
 }
 

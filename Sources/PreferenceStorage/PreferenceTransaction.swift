@@ -31,7 +31,8 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// Sets the value of the key to a value that is given as JSON text; `null` and nil remove the key.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the text isn't JSON.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the text isn't JSON or is nested more
+  ///   than 511 levels deep.
   public mutating func set(json: String?, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     stage(try JSONText(json: json, forKey: key), forKey: key)
@@ -46,7 +47,7 @@ public struct PreferenceTransaction: ~Copyable {
   /// Moves a value of any type from an old key to a new key, and replaces the value of the new key.
   ///
   /// - Returns: Whether the old key had a value.
-  /// - Throws: `.invalidKey` if the new key is empty or too long.
+  /// - Throws: `.invalidKey` if the new key is empty or too long, or an error of the store's medium.
   @discardableResult
   public mutating func moveValue(forKey oldKey: String, to newKey: String) throws(PreferenceError) -> Bool {
     try ValueTable.check(newKey)
@@ -89,12 +90,13 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// Whether the transaction replaces or removes the value of an erasing key; see ``PreferenceKey/erasing``.
   ///
-  /// If true, a store that implements `transaction` itself must call its `compact()` after it has written the changes.
+  /// A store that implements `transaction` itself must read this property before it writes the changes. If the property
+  /// was true, the store must call its `compact()` after the write.
   public var erasesValues: Bool {
     if erasedKeys.isEmpty { return false }
     return changes.contains { change in
       guard erasedKeys.contains(change.key) else { return false }
-      // If the old value can't be read, there may be one to erase.
+      // If the old value can't be read, the medium may have a value that must be erased.
       do throws(PreferenceError) { return try values.text(forKey: change.key) != nil } catch { return true }
     }
   }
@@ -104,7 +106,7 @@ public struct PreferenceTransaction: ~Copyable {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
 
-  /// All changes that the body made, including values that are equal to the old values.
+  /// The last change that the body made to each key, even if the new value is equal to the old value.
   var stagedChanges: [PreferenceChange] {
     order.compactMap { key in
       staged[key].map { values.change(to: $0, forKey: key) ?? PreferenceChange(key: key, text: $0) }
@@ -119,7 +121,7 @@ protocol TransactionValues {
   var keys: [String] { get }
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)?
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// Returns the change that gives the key this text, or nil if the key already has an equal text.
+  /// Returns the change that sets the key's text, or removes the key if `text` is nil; nil if nothing would change.
   ///
   /// A store may use another spelling of the key in the change, such as the spelling in its file.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?

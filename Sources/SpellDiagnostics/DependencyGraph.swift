@@ -12,6 +12,8 @@ public struct DependencyGraph: Sendable {
     /// if the graph's own registry provides another value of the type.
     public internal(set) var type: String
     /// The scope of the type's registration; nil if nothing is registered.
+    ///
+    /// For an instance, this is `unique`. For a factory, this is the scope of the values that the factory makes.
     public internal(set) var scope: String?
     /// The property names that the type's registrations are for, as they are written in source.
     public internal(set) var names: [String] = []
@@ -35,7 +37,10 @@ public struct DependencyGraph: Sendable {
 
   /// The registered types in the order of registration, followed by all other types.
   public let nodes: [Node]
-  /// The dependencies: first those of autowired initializers, then recorded requests or those of properties.
+  /// The dependencies, with those of autowired initializers first.
+  ///
+  /// In a graph of a recording, the recorded requests follow. In a graph of properties, the dependencies of the
+  /// properties follow.
   public let edges: [Edge]
 
   /// - Parameters:

@@ -15,9 +15,10 @@ extension InitializerRegistry {
   /// let graph = try registry.graph { try registry.resolve(Checkout.self) }
   /// ```
   ///
-  /// Requests from hooks, and from code outside initializers, aren't dependencies. A type that another registry
-  /// provides isn't shown as missing. If a value is already kept, its initializer doesn't run and makes no requests, so
-  /// use a new registry.
+  /// Requests from hooks of registrations and registries, and from code outside initializers, aren't dependencies. If
+  /// an initializer reads a property that has a hook of its own, the hook's requests count as the initializer's. A type
+  /// that another registry provides isn't shown as missing. If a value is already kept, its initializer doesn't run and
+  /// makes no requests, so use a new registry.
   ///
   /// - Parameter body: A closure that resolves the values whose dependencies you want to see. Its result is ignored.
   /// - Throws: The error that `body` throws.
@@ -62,7 +63,7 @@ private struct Link {
   /// The registration that serves the request; nil if none does.
   let provider: RegistrationRecord?
   let service: Service
-  /// Whether the request goes to a registry other than the registry of the graph.
+  /// Whether the request is a declared need that goes to a registry other than the registry of the graph.
   let isOthers: Bool
   let isObserved: Bool
 }

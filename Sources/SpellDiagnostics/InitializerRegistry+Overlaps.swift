@@ -29,10 +29,12 @@ extension InitializerRegistry {
   }
 
   /// Returns an error for each pair of registrations whose `.containing` names overlap, unless the newer name is more
-  /// special.
+  /// specific.
   ///
-  /// The newer name is more special if it contains the older name and isn't equal to it. Exact names overlap only if
-  /// they are equal. In that case, the newer registration replaces the older one.
+  /// Only registrations of one service for the same containers are compared. Case is ignored. Any two names overlap,
+  /// because a property's name may contain both. The newer name is more specific if it contains the older name and
+  /// isn't equal to it. Exact names overlap only if they are equal. In that case, the newer registration replaces the
+  /// older one.
   private func overlappingNames(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
@@ -58,7 +60,7 @@ extension InitializerRegistry {
 
   /// Returns an error for each autowired dependency that several instances registered for any supertype could serve.
   ///
-  /// A dependency for whose exact type something is registered isn't ambiguous.
+  /// A dependency isn't ambiguous if the registration that serves it is for exactly its type.
   private func overlappingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
@@ -73,9 +75,10 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each older registration to which an instance registered for any supertype loses.
+  /// Returns an error for each instance registered for any supertype and each older registration for one supertype.
   ///
-  /// The older registration is for exactly one supertype, which the instance was probably meant to serve.
+  /// In one registry, the older registration wins for that supertype, which the instance was probably meant to serve.
+  /// Older registrations that are themselves instances aren't reported.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }

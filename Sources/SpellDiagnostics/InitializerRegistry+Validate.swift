@@ -15,7 +15,7 @@ extension InitializerRegistry {
   /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
   /// | `.shadowed` | a registration can never win, loses for one supertype, or has replaced another one |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
-  /// | `.notShared` | each property would get its own preference store |
+  /// | `.notShared` | each property may get its own preference store |
   ///
   /// Only autowired initializers declare their dependencies. A value that a closure creates is checked for
   /// `.scopeCapture` after ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the
@@ -40,7 +40,9 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each dependency that no registration serves, or whose async value isn't kept.
+  /// Returns an error for each dependency whose async value isn't kept, or that no registration serves.
+  ///
+  /// A dependency of an Optional type needs no registration.
   fileprivate func unmetNeeds() -> [InjectionError] {
     zip(providers, needs).flatMap { asker, needs in needs.compactMap { problem(of: $0, askedBy: asker) } }
   }
@@ -107,8 +109,8 @@ extension Wiring {
 
   /// Returns an error for each value that a kept value holds for too long, or that the checked registry overrides.
   ///
-  /// A value is held for too long if its scope may end before the scope of the kept value. The kept value holds the
-  /// other value directly, or through values of scope `.unique`.
+  /// A value is held for too long if `outlives(_:)` says that its scope may end before the scope of the kept value. The
+  /// kept value holds the other value directly, or through values of scope `.unique`.
   fileprivate func captures() -> [InjectionError] {
     providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
       var found: [InjectionError] = []
@@ -130,8 +132,7 @@ extension Wiring {
     }
   }
 
-  /// Returns the advice if a value of `holder` may exist for longer than the scope of `held` keeps a value; or else
-  /// nil.
+  /// Returns the advice if the scope of `holder` may keep a value for longer than that of `held`; otherwise nil.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
     guard holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
@@ -167,9 +168,10 @@ extension Wiring {
 }
 
 extension Wiring {
-  /// Returns an error for each registration that would give each property its own preference store.
+  /// Returns an error for each registration that may give each property its own preference store.
   ///
-  /// A property might then not see the changes that another property makes.
+  /// A property might then not see the changes that another property makes. A registration without a shared scope is
+  /// also reported if its closure returns the same store each time.
   fileprivate func unsharedStores() -> [InjectionError] {
     providers.map(\.record).filter(\.makesUnsharedStores).map { record in
       InjectionError(
@@ -183,7 +185,7 @@ extension Wiring {
 }
 
 extension RegistrationRecord {
-  /// Whether each property would get its own preference store from this registration.
+  /// Whether each property may get its own preference store from this registration.
   ///
   /// The type `PreferenceStore` is found by its name, because this module doesn't import the module that declares it.
   fileprivate var makesUnsharedStores: Bool {
@@ -191,7 +193,10 @@ extension RegistrationRecord {
       && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
   }
 
-  /// Returns whether a value of this registration may exist for longer than the scope of `held` keeps a value.
+  /// Returns whether this registration's scope may keep a value for longer than the scope of `held` does.
+  ///
+  /// Of two scopes that may expire, the one with the longer duration counts as longer, whenever the values are made. A
+  /// singleton also outlives a weak value, because it would hold that value forever.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false

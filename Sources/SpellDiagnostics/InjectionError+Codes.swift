@@ -11,6 +11,6 @@ extension InjectionError.Code {
   public static let ambiguous = Self(description: "ambiguous")
   /// A kept value holds another value, whose scope ends earlier or which a child registry overrides.
   public static let scopeCapture = Self(description: "scopeCapture")
-  /// Each property gets its own value of a type whose values should be shared.
+  /// Each property may get its own value of a type whose values should be shared.
   public static let notShared = Self(description: "notShared")
 }

@@ -22,7 +22,8 @@ struct Wiring {
   private(set) var needs: [[Need]] = []
   /// The needs that were recorded for each registration, in the order of `providers`.
   ///
-  /// All of these lists are empty unless recorded requests are included.
+  /// A need is left out if the registration that served it isn't in the registry or a parent any longer. All of these
+  /// lists are empty unless recorded requests are included.
   private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:

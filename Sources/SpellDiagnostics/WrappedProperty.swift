@@ -32,7 +32,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   let necessity: PropertyNeed.Necessity
   /// The types that the property asks for, in order; a registration for one of them suffices.
   fileprivate let types: [any Any.Type]
-  /// The name in the property's request; nil for a struct's property, and for a constant.
+  /// The name in the property's request if the declaration specifies none; nil for a struct's property or a constant.
   ///
   /// A constant is a wrapper in a `let`, such as `let clock = Injected<Clock>()`.
   fileprivate let requestedName: String?
@@ -55,7 +55,8 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
     necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
     // The label of `@Injected var clock` is `_clock`, but the label of `let clock = Injected<Clock>()` is `clock`. The
-    // request of a constant, or of a struct's property, has neither a name nor a container.
+    // request of a constant, or of a struct's property, has neither a name nor a container. A constant whose own name
+    // begins with an underscore can't be told apart from a wrapped property.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
     takesNameOrKey = need.takesNameOrKey
@@ -107,7 +108,7 @@ extension InitializerRegistry {
   /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
   /// - An Optional may be nil. It is reported only if a value that would fit is registered as another type.
   /// - An `@Injected` property may use a declared key of its type. If the program declares a key of that type, the
-  ///   property is never reported.
+  ///   property is never reported. Keys that a generic function creates may not be found.
   /// - A `@Lazy` property may have an expression, and a `@Final` property may be assigned before it is read. These
   ///   properties are never reported.
   ///

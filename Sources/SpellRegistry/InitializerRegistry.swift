@@ -14,7 +14,7 @@ internal import Synchronization
 /// The most specific registration wins. The container decides first: exactly the class, then a class with its
 /// subclasses (the nearest class first), then any container. The name decides next: equal, then contained, then any
 /// name. The kind decides last: exactly the type, then an instance that serves supertypes. In a tie, the newest
-/// registration wins. A registration replaces an older one that is for exactly the same requests.
+/// registration wins. A registration replaces an older one for the same type or key, class, name and kind.
 ///
 /// **A registry owns what it makes.** While an initializer runs, one registry is current, and the `@Injected`
 /// properties of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
@@ -34,17 +34,17 @@ public final class InitializerRegistry: Sendable {
 
   /// The current registry, from which the calling code gets its values.
   ///
-  /// The innermost initializer or ``run(_:)`` call around the calling code sets it. A task inherits the registry of the
-  /// `run` call or async initializer in which it was started, but not that of a synchronous initializer. Everywhere
-  /// else, ``shared`` is current.
+  /// The innermost initializer, completion hook, `@Lazy` expression or ``run(_:)`` call around the calling code sets
+  /// it. A task inherits the registry of the `run` call or async initializer in which it was started, but not that of a
+  /// synchronous initializer. A detached task inherits none. Everywhere else, ``shared`` is current.
   public static var current: InitializerRegistry { requested ?? shared }
 
-  /// The registry that an initializer or ``run(_:)`` has made current; nil if there is none.
+  /// The registry that the calling thread or task has made current; nil if there is none, and ``shared`` is current.
   @usableFromInline package static var requested: InitializerRegistry? {
     CurrentThread.current.registry ?? TaskContext.current?.registry
   }
 
-  /// The number of the registry that an initializer or ``run(_:)`` has made current; 0 if there is none.
+  /// The number of the registry that ``requested`` returns; 0 if that is nil.
   ///
   /// Costs less than ``requested``, which retains the registry.
   @usableFromInline package static var requestedNumber: UInt64 {
@@ -125,8 +125,14 @@ public final class InitializerRegistry: Sendable {
   ///
   /// An object that `body` makes keeps this registry alive, because the object's properties may need the registry
   /// later. If you register that object in this registry after `body` returns, the object and the registry keep each
-  /// other alive. If `body` itself registers anything in this registry or a parent, the objects that `body` makes don't
-  /// keep the registry alive. In that case, hold the registry for as long as you use the objects.
+  /// other alive.
+  ///
+  /// In two cases, the objects that `body` makes don't keep the registry alive, so hold the registry for as long as you
+  /// use the objects:
+  ///
+  /// - `body` itself registers anything in this registry or a parent. Even then, an object that an initializer of scope
+  ///   `.unique` makes keeps the registry alive.
+  /// - `run` is called while a value of any scope but `.unique` is being made.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
@@ -177,7 +183,7 @@ public final class InitializerRegistry: Sendable {
     table.withLock { $0.all + $0.defaultsInForce }
   }
 
-  /// A weak reference to this registry, shared by all objects that must not keep the registry alive.
+  /// A weak reference to this registry, which objects can share if they must not keep the registry alive.
   var weakReference: RegistryReference {
     madeReference.withLock { reference in
       if let reference { return reference }
@@ -205,7 +211,8 @@ extension InitializerRegistry: CustomStringConvertible {
   /// A list of the registrations of this registry and of its parents, with one line for each registration.
   ///
   /// A line shows the service, and the class and name to which the registration is limited. It also shows the scope or
-  /// the word `instance`, whether a value is kept, and the place of the registration in the source code.
+  /// the word `instance`, whether a value is kept, and the place of the registration in the source code. A factory
+  /// whose scope keeps values counts as keeping one after its first call.
   ///
   /// ```swift
   /// print(registry)
@@ -234,9 +241,11 @@ package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
     /// Called with a message and a place when a test runs the live initializer of a key without a `test` initializer.
     ///
-    /// If this is nil, the message is written to standard error instead.
+    /// If this is nil for the registry and all of its parents, the message is written to standard error instead.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
-    /// Called with a message and a place if a property can't be injected, before the program stops.
+    /// Called with a message and a place before the program stops, if the registry or a child is current at that time.
+    ///
+    /// This happens if a property can't be injected, or after another mistake whose place is known.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
     fileprivate var onRequest: Watcher?
   }
@@ -267,8 +276,8 @@ extension InitializerRegistry {
 
   /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
   ///
-  /// A request that only a declared key's own initializer serves causes no warning, and neither does a request that
-  /// nothing serves.
+  /// A request that nothing serves causes no warning. A request for a declared key causes one only if something is
+  /// registered for the key without a limit to a class or a name.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)

@@ -191,26 +191,34 @@ package final class RecorderHub: Sendable {
 
   /// Returns the hub of a registry, which the first call creates and adds to the registry as a hook.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
-    hubs.withLock { hubs in
-      if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return entry.hub }
-      hubs = hubs.filter { $0.value.registry.object != nil }
+    // The registries are released outside the lock, because their release may run any code.
+    let (hub, alive) = hubs.withLock { hubs -> (RecorderHub, [AnyObject]) in
+      if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return (entry.hub, []) }
+      let alive = hubs.compactMapValues(\.registry.object)
+      hubs = hubs.filter { alive[$0.key] != nil }
       let hub = RecorderHub()
       registry.onInjection { value, point in hub.record(value, at: point) }
       hubs[ObjectIdentifier(registry)] = (WeakReference(registry), hub)
-      return hub
+      return (hub, Array(alive.values))
     }
+    withExtendedLifetime(alive) {}
+    return hub
   }
 
   func add(_ recorder: InjectionRecorder) {
-    recorders.withLock { recorders in
-      recorders.removeAll { $0.object == nil }
-      recorders.append(WeakReference(recorder))
+    // The recorders are released outside the lock, because the release of a kept value may run any code.
+    let alive = recorders.withLock { recorders in
+      let alive = recorders.compactMap(\.object)
+      recorders = alive.map { WeakReference($0) } + [WeakReference(recorder)]
+      return alive
     }
+    withExtendedLifetime(alive) {}
   }
 
   /// The number of recorders that are alive, and the number of all recorders in the hub's list.
   package var counts: (alive: Int, remembered: Int) {
-    recorders.withLock { recorders in (recorders.count { $0.object != nil }, recorders.count) }
+    let (alive, count) = recorders.withLock { ($0.compactMap(\.object), $0.count) }
+    return (alive.count, count)
   }
 
   private func record(_ value: Any, at point: InjectionPoint) {

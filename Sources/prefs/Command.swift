@@ -17,7 +17,7 @@ enum Command: Equatable {
 
 /// The form of a value in an argument.
 enum ValueForm: Equatable {
-  /// The value is text if the current value of the key is a string, and JSON otherwise.
+  /// The value is JSON or, if the current value of the key is a string, text with or without JSON's quotes.
   case kept
   case json
   case text
@@ -127,11 +127,12 @@ extension Command {
     _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description, replacing: replacing)
   }
 
-  /// Returns the bytes of a file, or of a pipe such as a shell creates for `<(command)`.
+  /// Returns the bytes of a file or a pipe, such as the pipe that a shell creates for `<(command)`.
   private static func contents(of source: FilePath) throws -> [UInt8] {
     let system = FileSystem()
     let found = try onFile(source, "could not be found") { () throws(SystemError) in try system.find(source) }
-    // A shell passes the name of a link to the pipe, and the link's target has no path.
+    // For `<(command)`, a shell passes a path such as `/dev/fd/63`. On Linux, this path is a link to a pipe, which has
+    // no path of its own.
     guard let found, found.kind == .link || found.kind == .other else { return try source.contents() }
     let pipe = try onFile(source, "could not be read") { () throws(SystemError) in
       try openDescriptor(source, O_RDONLY | O_CLOEXEC | O_NOCTTY)

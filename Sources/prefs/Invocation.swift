@@ -19,7 +19,7 @@ enum Invocation: Equatable {
   }
 }
 
-/// An error in the arguments.
+/// An error that the user can avoid with other arguments or another standard input.
 struct UsageError: Error, Equatable { let message: String }
 
 extension Command {

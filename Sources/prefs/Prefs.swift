@@ -67,7 +67,8 @@ enum ExitCode: Int32 {
 enum Console {
   /// Writes a line without buffering, because the reader of a pipe may be waiting for the line.
   ///
-  /// - Throws: An error if the line can't be written, for example because the reader is gone or the disk is full.
+  /// - Throws: An error if the line can't be written, for example because the disk is full. If the reader of a pipe is
+  ///   gone, the signal SIGPIPE ends the tool, unless the tool was started with this signal ignored.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
   /// Writes a line with a key, a tab, and a text that belongs to the key.
@@ -90,6 +91,8 @@ enum Console {
   }
 
   /// Reads the standard input as text, without the newline at its end.
+  ///
+  /// A carriage return and a newline at the end are kept, because Swift regards the two as one character.
   static func readText() throws -> String {
     guard var text = String(validating: try readAll(), as: UTF8.self) else {
       throw UsageError(message: "the standard input is not UTF-8, as values are")

@@ -28,6 +28,19 @@ private final class Letter: Document {}
     #expect(message.contains("ReadTests.swift:"))
   }
 
+  @Test("a read before the assignment names the dependency that the registered initializer lacks")
+  func namesAMissingDependency() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let registry = InitializerRegistry()
+      registry.register(Int.self) { Int(try $0.resolve(Double.self)) }
+      _ = registry.run { Document() }.id
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Double"))
+    #expect(message.contains("Document.id"))
+    #expect(!message.contains("no initializer is registered for it"))
+  }
+
   @Test("a read of a constant before the assignment says what to look at")
   func ofAConstant() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -132,7 +145,7 @@ private final class Letter: Document {}
       _ = Document().id
     }
     let message = text(result.standardErrorContent)
-    #expect(message.contains("Document.id, of type Int, is assigned by its own initializer"))
+    #expect(message.contains("Document.id, of type Int, is assigned while its own initializer makes"))
     #expect(message.contains("Return the value"))
   }
 

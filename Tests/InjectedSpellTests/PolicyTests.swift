@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,6 +42,24 @@ private final class Holder: InjectionObserver {
     #expect(holder.always.label == "old")
     registry.register(.instance(FileTracker("new") as any Tracker))
     #expect(holder.always.label == "new")
+  }
+
+  @Test("the policy weak calls injection hooks before completion hooks, and describes its value")
+  func weakCallsHooksInOrder() {
+    let log = Mutex<[String]>([])
+    registry.register { Clock() }
+      .onInjection { _, _ in log.withLock { $0.append("injection") } }
+      .onCompletion { _, _ in log.withLock { $0.append("completion") } }
+    let holder = Holder()
+    let clock = holder.weakClock
+    #expect(clock != nil)
+    #expect(log.withLock(\.self) == ["injection", "completion"])
+    final class Owner { let clock = Injected<Clock?>(.weak) }
+    let owner = Owner()
+    #expect(owner.clock.description.contains("no value yet"))
+    let own = owner.clock.value
+    #expect(own != nil)
+    #expect(!owner.clock.description.contains("no value yet"))
   }
 
   @Test("the policy weak returns the value to its reader and keeps nothing alive")

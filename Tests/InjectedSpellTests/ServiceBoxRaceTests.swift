@@ -42,6 +42,22 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
   }
 
+  @Test("a service that a box no longer has asks its own registry, even after threads registered at once")
+  func leavesNoAdoption() async throws {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
+    final class Asking: @unchecked Sendable { @Injected(.everyRead) var base: BaseTracker }
+    let own = InitializerRegistry()
+    own.register { BaseTracker("own") }
+    let services = (0..<repetitions(debug: 2_000, release: 10_000)).map { _ in own.run { Asking() } }
+    let boxes = services.map { _ in ServiceBox() }
+    for box in boxes { box.registry.register { BaseTracker("box") } }
+    let add: @Sendable () -> Void = { for (box, service) in zip(boxes, services) { box.register(service, named: "a") } }
+    let clear: @Sendable () -> Void = { for box in boxes { box.clear() } }
+    await onThreads(add, clear, add, clear)
+    clear()
+    #expect(services.count { $0.base.label == "box" } == 0)
+  }
+
   @Test("a service box and its registry have the same service after threads registered under one name at once")
   func agreesWithItsRegistry() async throws {
     let boxes = (0..<repetitions(debug: 2_000, release: 10_000)).map { _ in ServiceBox() }

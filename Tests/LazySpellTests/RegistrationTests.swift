@@ -92,6 +92,26 @@ private final class Essay: Article {}
     #expect(gone == nil)
   }
 
+  @Test("an expression makes the value even if the property's registry no longer exists")
+  func isNotNeededByAnExpression() throws {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
+    final class Outer: @unchecked Sendable {
+      @Lazy var service = Service("expression")
+      let constant = LazyConstant { Service("constant") }
+    }
+    weak var gone: InitializerRegistry?
+    let outer: Outer
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.register(Outer.self, scope: .singleton) { Outer() }
+      outer = try registry.resolve(Outer.self)
+    }
+    #expect(gone == nil)
+    #expect(outer.service.label == "expression")
+    #expect(outer.constant.value.label == "constant")
+  }
+
   @Test("a registration ranks below the expression unless it is for the class")
   func standsBelowTheExpressionUnlessItIsForTheContainer() {
     registry.register { Service("any") }

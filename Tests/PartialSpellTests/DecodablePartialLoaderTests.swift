@@ -77,6 +77,8 @@ import Testing
     #expect(error.places == [folder.path(of: "Card.json"), folder.path(of: "Card.plist")])
     #expect(try self.error(loading: "Card.json").places == [folder.path(of: "Card.json")])
     #expect(try self.error(loading: "missing/folder/Card").code == .notFound)
+    try folder.write("{}", to: "file")
+    #expect(try self.error(loading: "file/Card").code == .notFound)
   }
 
   @Test("a file that can't be decoded is an error, and no other file is tried")

@@ -19,7 +19,7 @@ extension LaunchMachine {
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
-  /// Returns the report of a pass.
+  /// Returns the report of the pass for `purpose`; it is empty if that pass hasn't begun.
   ///
   /// - Complexity: O(*n*), where *n* is the number of nodes and dependencies.
   func report(of purpose: Purpose) -> LaunchReport {
@@ -41,7 +41,7 @@ extension LaunchMachine {
     return LaunchReport(entries: entries)
   }
 
-  /// Returns the step that ended last, or nil if `steps` is empty.
+  /// Returns the one of `steps` that ended last, or nil if `steps` is empty.
   ///
   /// If several steps ended last, returns the step that comes first in the plan.
   private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
@@ -50,8 +50,8 @@ extension LaunchMachine {
 
   /// Returns the reported steps that a node waited for.
   ///
-  /// If the node waited for another node that isn't reported, the result has the step that `last` has for that other
-  /// node.
+  /// For an awaited node that isn't reported, the result has the reported step that `last` has at the index of the
+  /// awaited node, if any.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
@@ -97,7 +97,7 @@ extension LaunchMachine {
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
 
-  /// Returns whether a node is a step that the report of a pass lists.
+  /// Returns whether the node at the index `step` is a step, and the report of the pass for `purpose` lists the step.
   private func isReported(_ step: Int, _ purpose: Purpose) -> Bool {
     if plan.nodes[step].declared == nil { return false }
     return switch purpose {

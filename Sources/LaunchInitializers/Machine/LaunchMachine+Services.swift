@@ -161,9 +161,10 @@ extension LaunchMachine {
 
   // MARK: Shutting down
 
-  /// Prevents further steps from beginning, and cancels the attempts under way.
+  /// Stops the launch and the pass at a return to the foreground.
   ///
-  /// A step that pauses before a retry, or whose service isn't ready yet, ends as failed.
+  /// No further attempt or run of a service begins, and the attempts under way are canceled.
+  /// A step that waits for a retry, or whose service isn't ready yet, ends as failed.
   mutating func stopPasses() {
     for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
       passes[purpose].stop()
@@ -307,7 +308,7 @@ extension LaunchMachine {
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
   }
 
-  /// Cuts short a shutdown that takes too long: cancels all jobs, and prevents further steps from beginning.
+  /// Cuts short a shutdown that takes too long: cancels all jobs, and doesn't shut down any further steps.
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit

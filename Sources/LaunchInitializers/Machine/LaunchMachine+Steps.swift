@@ -13,7 +13,8 @@ extension LaunchMachine {
 
   /// Queues nodes that wait for no other node.
   ///
-  /// A node that doesn't run ends immediately, and the nodes that waited only for that node are queued.
+  /// A node that doesn't run ends immediately, and the nodes that waited only for that node are queued. The shutdown of
+  /// a step for which `isHeldUp(_:)` returns true begins immediately, without the queue.
   mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
@@ -200,7 +201,10 @@ extension LaunchMachine {
 
   // MARK: Abandoned attempts
 
-  /// Handles the late result of an abandoned job: reports the job's error, and undoes what the job has set up.
+  /// Handles the late result of an abandoned job, and reports the job's error, if any.
+  ///
+  /// If an attempt of the launch has completed, starts to shut down what it set up. If any attempt has failed, starts
+  /// the step's rollback.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -272,7 +276,7 @@ extension LaunchMachine {
     if jobs[job]?.timers.contains(.grace(job)) == false { schedule(.grace(job), after: grace) }
   }
 
-  /// Returns the message about an attempt that took longer than its timeout.
+  /// Returns the message about an attempt that took longer than its timeout, or that got no thread within that time.
   private func overrun(_ step: Int, _ state: JobState) -> String {
     let timeout = (declared(step).timeout ?? .zero).text
     return "\(state.hasBegun ? "took longer than" : "did not get a thread within") its timeout of \(timeout)"

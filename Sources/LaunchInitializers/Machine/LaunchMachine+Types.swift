@@ -231,7 +231,7 @@ struct Pass: Sendable {
   var began = Duration.zero
   /// The number of nodes that aren't deferred and haven't ended, and the number of deferred nodes that haven't ended.
   private(set) var (left, deferredLeft) = (0, 0)
-  /// For each node, the number of nodes that haven't ended and that the node waits for.
+  /// For each node, the number of its dependencies on nodes that haven't ended.
   private var open: [Int] = []
   /// The nodes that may begin, in order, and the index of the first node in this queue that hasn't begun.
   private var (queue, next): ([Int], Int) = ([], 0)
@@ -276,7 +276,7 @@ struct Pass: Sendable {
     next = queue.count
   }
 
-  /// Whether no step is under way or will begin.
+  /// Whether `running` is 0 and no further step will begin.
   var isIdle: Bool { running == 0 && (isStopped || left + deferredLeft == 0) }
 
   mutating func end() { isUnderWay = false }

@@ -43,8 +43,8 @@ struct LaunchMachine: Sendable {
 
   /// The pause between a signal and the shutdown, and the time limit of the shutdown.
   ///
-  /// The time limit is the shortest limit of all `run` and `shutDown` calls so far. Without these calls, it is nil
-  /// until the shutdown begins, and then 30 seconds.
+  /// The pause is that of the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
+  /// so far. Without these calls, it is nil until the shutdown begins, and then 30 seconds.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the `arrival` of the latest signal (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
@@ -104,8 +104,8 @@ struct LaunchMachine: Sendable {
 
   /// Records that the work on a job begins and returns nil, or returns the job's result if the job needn't run anymore.
   mutating func began(_ job: Job) -> Result? {
-    // After the shutdown's time limit or its end, nothing waits for a job that undoes an abandoned attempt. The job
-    // isn't in `jobs`, but still has to run.
+    // A job that undoes an attempt has to run even if it isn't in `jobs`, because it started after the shutdown's time
+    // limit or end, or was abandoned before it began.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -320,7 +320,9 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Sets a timer that reports if no step begins or ends for ten seconds.
+  /// Sets the watch timer during the launch and the shutdown, unless the timer is already set.
+  ///
+  /// If no step begins or ends before the timer fires, ten seconds later, the machine emits an event about the wait.
   private mutating func watch() {
     if watchedProgress != nil || (phase != .launching && phase != .closing) { return }
     watchedProgress = progress

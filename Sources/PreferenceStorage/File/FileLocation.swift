@@ -4,7 +4,7 @@ internal import Support
 struct FileLocation: Sendable {
   /// The path of the file, which is absolute and free of symbolic links after it has been resolved.
   private(set) var path: FilePath
-  /// Whether the path is resolved, for which its folder has to exist.
+  /// Whether the path is resolved, which isn't possible before its folder exists.
   private var isResolved = false
   /// The first folder that was missing in the target of a symbolic link to a folder; nil if there was none.
   private var missingTarget: FilePath?
@@ -72,8 +72,8 @@ struct FileLocation: Sendable {
       if name == "." || name == ".." { continue }
       let next = found.appending(name)
       guard let status = try system.find(next) else {
-        // What follows `next` in the path can't exist, so it contains no links. If `next` is missing in the target of a
-        // link to a folder, `resolve` throws an error instead of creating the folder.
+        // Nothing exists below the missing `next`, so the rest of the path has no links, unless it has `..`. If a link
+        // to a folder leads to `next` or below it, `resolve` doesn't create `next`, but throws an error.
         if rest.count >= countAfterLink { missingTarget = next }
         path = rest.reduce(next) { $0.appending($1) }
         return
@@ -111,9 +111,10 @@ extension FileLocation {
 
   /// Throws `.insecureFolder` if another user could replace the file.
   ///
-  /// The folder and its ancestors must belong to this user or to the superuser, and other users must not be able to
-  /// write to them. `sshd` demands the same for its keys. The reason is that a user who can rename a folder on the path
-  /// decides where the path leads. A program that the superuser runs accepts any owner.
+  /// The folder and its ancestors must belong to this user, to the superuser, or to an unknown owner
+  /// (`FileStatus.isOwnerUnknown`). Other users must not be able to write to them, because a user who can rename a
+  /// folder on the path decides where the path leads. `sshd` has similar rules for its keys. A program that the
+  /// superuser runs accepts any owner.
   ///
   /// An ancestor with the sticky bit, like `/tmp`, is safe even if all users can write to it. Write access of a group
   /// is safe if the group's ID equals the owner's user ID. By convention, only the owner is a member of this group.

@@ -42,6 +42,9 @@ extension PreferencesFile {
   /// A record with all values overwrites lines with obsolete values, and the file is truncated after the record. If no
   /// value is left, the file is truncated after its first line.
   ///
+  /// Until the file is truncated, it can have some of the changes without the others, which readers in other processes
+  /// may see. It stays so if the truncation fails.
+  ///
   /// - Returns: True if the changes were made; false if no obsolete lines have room for the record, or if the file is
   ///   damaged or doesn't begin with `Line.header`.
   func shrinkInPlace(to table: ValueTable, by changes: [PreferenceChange]) throws(SystemError) -> Bool {
@@ -94,7 +97,8 @@ extension PreferencesFile {
 
   /// Returns changes that set every value of the table, and remove every other key that occurs in the file.
   ///
-  /// A record with these changes produces the values of the table, whatever lines precede the record.
+  /// A record with these changes produces the values of the table, whatever lines of the file or of a compacted file
+  /// precede the record.
   private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
     let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
     return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }

@@ -1,7 +1,7 @@
 import Support
 
 extension PreferencesFile {
-  /// Reads the file if it exists.
+  /// Reads the file, or removes all values from memory if there is no file.
   ///
   /// A file that seems damaged is read again under its lock, for which the method waits up to a second.
   func reload() throws(PreferenceError) {
@@ -43,8 +43,8 @@ extension PreferencesFile {
 
   /// Reads the lines that follow the known part of the file (`KnownPart`), up to a file size.
   ///
-  /// - Returns: True if the lines were read. False if the end of the known part has changed, if no line follows, or if
-  ///   a line lacks a valid checksum or its newline.
+  /// - Returns: True if the lines were read. False if the known part is empty or lacks its last newline, if its end has
+  ///   changed, if no line follows, or if a line lacks a valid checksum or its newline.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let start = known.endStart.length
@@ -55,7 +55,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Compares the end of the locked file with the `KnownPart` in memory, and reads the whole file if they differ.
+  /// Compares the locked file with the end of the known part (`KnownPart`), and reads the whole file if they differ.
   ///
   /// The whole of a short file is compared (`KnownPart.isShort`). The length alone proves nothing, because a program
   /// that ignores the lock may have edited the file without changing the length.
@@ -74,10 +74,10 @@ extension PreferencesFile {
     try look(isLocked: true)
   }
 
-  /// Compares the locked file with memory if the file is short, and returns whether it was compared.
+  /// Makes sure that memory has the values of the locked file, unless the file is long; returns false for a long file.
   ///
-  /// Afterward, a short file has the same values as memory, and a value equal to the one in memory needs no new line. A
-  /// long file isn't compared, because a new line takes less time than the comparison.
+  /// If the result is true, a value that is already in memory needs no new line in the file. For a long file, writing
+  /// a new line takes less time than comparing the file.
   func isConfirmed() throws(PreferenceError) -> Bool {
     guard known?.isShort != false else { return false }
     try confirm()
@@ -114,8 +114,8 @@ extension PreferencesFile {
   /// Applies to memory the lines that follow the known part of the file.
   ///
   /// - Parameter bytes: All bytes of the file.
-  /// - Returns: The changes in these lines; nil if the known part has changed, or if a line after it is damaged or has
-  ///   a wrong checksum.
+  /// - Returns: The changes in these lines. Nil if there is no known part, if it has changed or lacks its last newline,
+  ///   or if a line after it is damaged or has a wrong checksum.
   func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
     guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
       let parser = parse(bytes[known.length...], after: known)
@@ -163,8 +163,8 @@ extension PreferencesFile {
 
   /// Returns the changes that turn the old values into the new ones.
   ///
-  /// If `records()` has a reader, and the file is a compacted copy of the old values with lines after it, the result
-  /// has the changes of all these lines. A key that several lines change then occurs several times.
+  /// If `records()` has a reader, and another process has compacted the old file, the result has the changes of all
+  /// lines that follow the compacted values. A key that several lines change then occurs several times.
   private func changes(to new: ValueTable, since old: ValueTable, in file: [UInt8]) -> [PreferenceChange] {
     guard wasCarriedOver, ownHub.hasRecordReaders else { return new.changes(since: old) }
     let carriedOver = PreferencesFile.compacted(old)
@@ -180,7 +180,8 @@ extension PreferencesFile {
     // A file that a compaction has put at the path begins with the values of the old file, unlike a restored copy.
     // Lines after this beginning are ordinary writes.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
-    // A store that rewrites the file in place, under the lock, keeps all values.
+    // The file was rewritten in place, perhaps by the last change, which then has kept all values. A real loss in a
+    // file that was ever rewritten in place isn't reported.
     if file.starts(with: Line.header + Line.markOfRewriting) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
@@ -199,7 +200,8 @@ extension PreferencesFile {
     lastTable = old
   }
 
-  /// Closes a file that is no longer at the path, after reading the last lines that were appended to it.
+  /// Closes a file that is no longer at the path, after reading the last lines that were appended to it, if they have
+  /// valid checksums.
   func leave() {
     guard let old = descriptor else { return }
     wasCarriedOver = false

@@ -6,8 +6,9 @@ extension PreferencesFile {
   /// Writes the first line of an empty file.
   ///
   /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power
-  /// failure. A failed synchronization is only reported, because no value depends on the line yet. The next
-  /// synchronization of the file makes up for it.
+  /// failure. A failed synchronization is only reported, because no value depends on the line yet. If synchronizing the
+  /// file failed, the next write or synchronization rewrites the file. If synchronizing the folder failed, the next
+  /// synchronization includes the folder.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try asking(PreferenceError.writing) { () throws(SystemError) in try append(Line.header) }
@@ -24,7 +25,8 @@ extension PreferencesFile {
 
   /// Replaces the damaged file with an intact file, if possible, and reports a failure.
   ///
-  /// After a failure, writes don't try again until the file is more than twice as long.
+  /// After a failure, writes don't try again until the file is more than twice as long, or until the file is read
+  /// again because another program has changed it.
   func repair() {
     guard let length = known?.length else { return }
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { repairThreshold = 2 * length }
@@ -144,9 +146,11 @@ extension PreferencesFile {
   /// The path of the new file just before the new and the old file exchange names, and of the old file afterward.
   private var tradePath: FilePath { location.companion("replaced") }
 
-  /// Returns the locked folder, so that only one process at a time renames files in it; nil if it can't be locked.
+  /// Locks the folder and returns its descriptor; returns nil if the folder can't be opened or locked.
   ///
-  /// - Throws: `EWOULDBLOCK` if another process holds the folder's lock for more than a second.
+  /// Stores hold this lock while they rename files, so that only one store at a time renames files in the folder.
+  ///
+  /// - Throws: `EWOULDBLOCK` if another store holds the folder's lock for more than a second.
   private func lockFolder() throws(SystemError) -> Descriptor? {
     guard let number = try? system.open(location.folder, for: .reading) else { return nil }
     let folder = Descriptor(number, of: system)
@@ -188,12 +192,12 @@ extension PreferencesFile {
 
   /// Removes the file at `tradePath`, which a process left if it ended while it exchanged the names of two files.
   ///
-  /// If the file is another program's, the store first makes a copy of it.
+  /// If the file may be another program's, the store first makes a copy of it and reports an error.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
     let found = try system.ifPresent { () throws(SystemError) in try system.open(tradePath, for: .reading) }
     guard let found = found.map({ Descriptor($0, of: system) }) else { return }
-    // An old file that was left ends with `Line.mark`. If a new file was left, the file at the path contains the mark.
-    // In any other case, the file is another program's.
+    // An old file that was left ends with `Line.mark`, unless the disk was full. If a new file was left, the file at
+    // the path contains the mark. In any other case, the file may be another program's.
     if try !found.readAll().suffix(Line.mark.count).elementsEqual(Line.mark),
       try old.readAll().firstRange(of: Line.mark) == nil
     {
@@ -232,7 +236,8 @@ extension PreferencesFile {
   /// Appends to the new file the changes that another program has just appended to the old file, despite the lock.
   ///
   /// - Returns: True if the old file is unchanged since it was last read, and nothing was repeated; otherwise, false.
-  /// - Throws: `.outdated` if the old file was changed otherwise than by appending.
+  /// - Throws: `.outdated` if the old file was changed otherwise than by appending, or if an appended line is damaged
+  ///   or has a wrong checksum.
   private func repeatAppended(
     to old: Descriptor, in new: Descriptor, _ newKnown: inout KnownPart, except changes: [PreferenceChange]
   ) throws(SystemError) -> Bool {

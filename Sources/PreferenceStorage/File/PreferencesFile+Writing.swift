@@ -5,7 +5,7 @@ struct WriteTerms: Sendable {
   var lockWaitLimit = Turn.defaultLimit
   /// A closure to call before a write waits for any lock.
   ///
-  /// It returns another closure to call after the write has released the locks.
+  /// It returns another closure to call at the end of the write, after all locks are released.
   var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
@@ -65,8 +65,8 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// If this thread has used the locked file for 100 microseconds or more, makes it pause before it uses the file
-  /// again.
+  /// Makes this thread pause before its next use of the file, if it has kept the file locked for 100 microseconds or
+  /// more.
   ///
   /// Other processes poll the lock. Without the pause, they might never find the lock free.
   private func leaveRoom(since start: SuspendingClock.Instant) {
@@ -117,6 +117,8 @@ extension PreferencesFile {
   }
 
   /// Runs `body` while the calling thread holds the `Turn` lock, and notifies listeners after releasing the lock.
+  ///
+  /// If the thread's last use of the file was long, the thread first pauses (`lockPause`).
   func inTurn<Result>(
     within limit: Duration, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
@@ -141,11 +143,12 @@ extension PreferencesFile {
     return try body()
   }
 
-  /// Takes the file's lock, unless the file can only be read, and brings memory up to date.
+  /// Takes the file's lock, unless the file can only be read, and reads the file if its length has changed.
   ///
   /// If there is no file, the method creates it.
   ///
-  /// - Throws: `.busy` if another process holds the lock for longer than the limit.
+  /// - Throws: `.busy` if another process holds the lock for longer than the limit, or for 50 milliseconds after an
+  ///   earlier wait has timed out (`isBlocked`).
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
@@ -188,7 +191,7 @@ extension PreferencesFile {
 
   /// Appends the changes as one line to the locked file, and then makes them in memory.
   ///
-  /// If the method throws, the values in the file and in memory are unchanged.
+  /// If the method throws, the values in the file and in memory are unchanged, unless `shrinkInPlace` failed midway.
   func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
     if changes.isEmpty { return }
     try checkProcess()
@@ -263,7 +266,8 @@ extension PreferencesFile {
   ///
   /// If an earlier synchronization has failed, the file is rewritten, because some bytes may not have reached the disk.
   ///
-  /// - Throws: The error in `readOnly`, if there is one, or the error of a failed rewrite.
+  /// - Throws: The error in `readOnly`, if there is one; or the error of writing the header, or of rewriting the file
+  ///   after a failed synchronization. A failed repair is only reported.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if let length = known?.length, length > repairThreshold { repair() }
@@ -273,8 +277,8 @@ extension PreferencesFile {
 
   /// Removes the bytes that a failed write has left at the end of the file.
   ///
-  /// If these bytes can't be removed, or a program that ignores the lock has appended other bytes, the next access
-  /// reads the whole file again.
+  /// If these bytes can't be removed, or a program that ignores the lock has appended other bytes, the next write or
+  /// reload reads the whole file again.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
       let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
@@ -307,6 +311,9 @@ extension PreferencesFile {
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power failure.
   ///
   /// After a failure, it is unknown which bytes have reached the disk, so all values are written again.
+  ///
+  /// - Throws: An error if writing all values again fails. `.busy`, although the file and its folder were synchronized,
+  ///   if another thread then holds the `Turn` lock for more than five seconds.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure: SystemError?
     do throws(SystemError) {

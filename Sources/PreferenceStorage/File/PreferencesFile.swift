@@ -1,9 +1,11 @@
 import Support
 import Synchronization
 
-/// A preferences file, opened once in this process and shared by all stores on its path.
+/// A preferences file with its values in memory, shared by the stores of this process on its path.
 ///
-/// The class holds the file's values in memory, and records which part of the file they reflect (`KnownPart`).
+/// A store with a `FileSystem` of its own, or a standard store that couldn't be opened at first, shares no object.
+///
+/// The class records which part of the file the values in memory reflect (`KnownPart`).
 ///
 /// `PreferencesFile+Writing.swift` has the steps of a write: wait for other threads, lock the file, compare it with
 /// memory, append a line, unlock the file. <doc:TheFile> lists the states of a file, and what the store does in each
@@ -14,7 +16,7 @@ import Synchronization
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// The length up to which the file is never compacted automatically: 256 KiB, except in some tests.
+  /// The length up to which the file is never compacted just because it is long: 256 KiB, except in some tests.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
@@ -36,11 +38,12 @@ final class PreferencesFile: @unchecked Sendable {
   /// The hub has the `Turn` lock, the listeners, and the streams of errors.
   let ownHub: PreferenceHub
   private let watch = Lock<FileWatch?>(nil)
-  /// Whether the file has to be watched even without a listener, because values are read directly from a store.
+  /// Whether the file has to be watched even without a listener, because a store or a property has read values.
   private let isToBeFollowed = Atomic(false)
   /// Whether changes by other processes are read as they happen.
   ///
-  /// This is true once the file is watched, and was read after the watch had started.
+  /// This is true once the file is watched, and was read after the watch had started. It stays true even if the watch
+  /// has a problem later.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 
@@ -54,21 +57,22 @@ final class PreferencesFile: @unchecked Sendable {
   var readOnly: SystemError?
   /// The part of the file that memory reflects; nil if the whole file has to be read.
   var known: KnownPart?
-  /// The damage that was found in the file under its lock.
+  /// The damage that the last read of the whole file found; empty if that read found damage without the file's lock.
   ///
-  /// The next rewrite of the file removes the damage.
+  /// The next rewrite of the file removes the damage. A write to a read-only file reads it without the lock, and can
+  /// mistake a line that another process is still writing for damage.
   var damage = PreferenceRecovery()
   /// The file length above which the next write repairs the file.
   ///
   /// It is `.max` if there is no damage, 0 once damage is found, and twice the file's length after a failed repair.
   var repairThreshold = Int.max
-  /// Whether the file still contains a former value that a caller has asked to erase.
+  /// Whether the open file contains a former value that a caller has asked to erase; false after a file is opened.
   var hasValueToErase = false
   /// Whether the folder has to be synchronized so that the file's name survives a power failure.
   var folderNeedsSync = true
   /// The file length above which a failed compaction is tried again; 0 if no compaction has failed.
   var compactionThreshold = 0
-  /// The permission bits of the file while other users can write to it; otherwise nil.
+  /// The permission bits that the file had when it was opened, if they let other users write to it; otherwise nil.
   ///
   /// The store revokes the write access of other users once it has found that the file is a preferences file.
   var unsafeMode: UInt32?
@@ -76,19 +80,20 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// If another program discards one of these values, the store reports the loss.
   var written: Set<String> = []
-  /// The values of a file that was removed from the path, to compare with the next file at the path.
+  /// The values of a file that was removed from the path, to compare with the next file at the path; nil if none.
   var lastTable: ValueTable?
-  /// Whether the previous file at the path was replaced by a compaction, which carried over all of its values.
+  /// Whether the previous file at the path ended with `Line.mark`, because a rewrite carried over all of its values.
   var wasCarriedOver = false
-  /// The changed keys of which listeners haven't been notified yet.
+  /// The changed keys that listeners haven't been notified of yet.
   var changedKeys: Set<String> = []
   /// The changes that haven't been passed to the readers of ``records()`` yet.
   var changedRecords: [PreferenceChange] = []
   /// Whether the last wait for the file's lock timed out.
   ///
-  /// If true, each write waits at most 50 milliseconds for the lock, until a write has taken the lock.
+  /// If true, each write by any store on the file waits at most 50 milliseconds for the lock, until a write has taken
+  /// the lock.
   var isBlocked = false
-  /// The thread that ran the last long transaction, and the time until which that thread doesn't lock the file.
+  /// The thread that last kept the file locked for long, and the time until which that thread doesn't lock the file.
   ///
   /// During this pause, other processes can lock the file.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
@@ -98,10 +103,10 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// The watch waits equally long for other threads, and a rewrite waits equally long for the lock of the folder.
   static let readingLimit = Duration.seconds(1)
-  /// The age of the values in memory above which a read first reads the file, while `isFollowed` is false.
+  /// The age of the values in memory above which reading a value first reads the file, while `isFollowed` is false.
   ///
-  /// This is also the longest time that a read of the file waits for other threads. After that, values are read from
-  /// memory as they are.
+  /// This is also the longest time that reading a value then waits for other threads. After that, the value is read
+  /// from memory as it is.
   private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -165,9 +170,11 @@ extension PreferencesFile: TransactionValues {
     return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
-  /// Tries again to open a file that couldn't be opened, at most ten times a second.
+  /// Tries again to open or read a file if memory contains an error, at most ten times a second.
   ///
-  /// - Returns: Whether this call has tried to open the file.
+  /// Like any `reload()`, this can wait for other threads for up to five seconds.
+  ///
+  /// - Returns: Whether this call has tried to open or read the file.
   private func openAgain() -> Bool {
     let isDue = memory.withLock { memory in
       guard memory.failure != nil else { return false }
@@ -176,7 +183,7 @@ extension PreferencesFile: TransactionValues {
       return true
     }
     guard isDue else { return false }
-    // If the file still can't be opened, `reload` records the error for readers.
+    // If the file still can't be opened or read, `reload` records the error for readers.
     try? reload()
     memory.withLock { $0.lastTry = .now }
     return true
@@ -200,9 +207,10 @@ extension PreferencesFile {
     return records
   }
 
-  /// Brings memory up to date before values are read directly from the store.
+  /// Brings memory up to date before a store, for instance in `json(forKey:)`, reads values from memory.
   ///
-  /// From the second read on, the file is watched. A tool that reads one value and exits needs no watch.
+  /// The first call only reads the file if it wasn't read in the last 50 milliseconds, because a tool that reads one
+  /// value and exits needs no watch. The second call starts to watch the file (`follow()`).
   func noteRead() {
     if isFollowed.load(ordering: .acquiring) || isForked { return }
     if wasRead.exchange(true, ordering: .relaxed) { return follow() }
@@ -211,7 +219,8 @@ extension PreferencesFile {
 
   /// Starts to read changes by other processes as they happen, until this process closes the file.
   ///
-  /// If the file can't be watched, or another thread holds the `Turn` lock for too long, each later read tries again.
+  /// If the file can't be watched, or another thread holds the `Turn` lock for more than 50 milliseconds, a later call
+  /// tries again.
   func follow() {
     if isFollowed.load(ordering: .acquiring) || isForked { return }
     isToBeFollowed.store(true, ordering: .relaxed)
@@ -247,7 +256,7 @@ extension PreferencesFile {
             + " it is tried again every second", path: name, underlying: problem))
     }
     // The watch doesn't report changes from before its start, so they are read now. If another thread holds the `Turn`
-    // lock, the watch tries again within a second.
+    // lock, the watch tries again within about a second.
     _ = catchUp(within: .zero)
   }
 

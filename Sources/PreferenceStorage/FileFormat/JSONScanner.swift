@@ -1,4 +1,7 @@
-/// A scanner that finds the bounds of JSON values, and rejects invalid text and nesting deeper than 512 levels.
+/// A scanner that finds the bounds of JSON values, and rejects invalid syntax and more than 512 levels of values.
+///
+/// The outermost value is the first level. Of 512 nested arrays, the innermost one is at the last level, so it must be
+/// empty. The scanner doesn't check whether strings are valid UTF-8, or whether their escapes form valid characters.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0

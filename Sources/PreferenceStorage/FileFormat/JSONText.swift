@@ -127,7 +127,8 @@ package enum PreferenceText {
   ///
   /// If the value is nil and the default isn't, the text is `JSONText.storedNil`.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
+  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if its
+  ///   type isn't Optional and its text is `null`.
   package static func text<Value: Encodable>(
     of value: Value, forKey key: String, default defaultValue: @autoclosure () -> Value
   ) throws(PreferenceError) -> String? {
@@ -138,7 +139,9 @@ package enum PreferenceText {
   /// Returns the text without whitespace outside of strings; nil if the text isn't JSON.
   package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
 
-  /// Returns the characters of a JSON string; nil if the text isn't a JSON string.
+  /// Returns the characters of a JSON string; nil if the text is another JSON value, or if an escape is invalid.
+  ///
+  /// The caller must pass valid JSON.
   package static func string(of text: String) -> String? {
     do { return try JSONText(text).decode(String.self) } catch { return nil }
   }

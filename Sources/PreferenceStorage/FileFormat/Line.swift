@@ -1,7 +1,7 @@
 /// A namespace for writing and reading the lines of a preferences file.
 ///
-/// Each line after the header consists of a checksum in eight hexadecimal digits, a space, a JSON object, and a
-/// newline.
+/// Each line of changes that a store writes consists of a checksum in eight hexadecimal digits, a space, a JSON object,
+/// and a newline.
 enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
@@ -71,7 +71,9 @@ enum Line {
     case checked
     /// A line that has only a JSON object without a checksum, most likely written by a person.
     case byHand
-    /// A line that has a JSON object with a wrong checksum, most likely because a person has edited the object.
+    /// A line that has a JSON object after a wrong checksum, or after eight other bytes and a space.
+    ///
+    /// Most likely, a person has edited the object.
     case edited
     /// A line that isn't blank and has no valid JSON object, because it is damaged or incomplete.
     case damaged
@@ -200,9 +202,9 @@ enum Hexadecimal {
 
 /// The beginning of a file that memory reflects, up to the end of a line.
 ///
-/// To find out whether the file has changed, a store compares only the end of this part with the file. This is enough,
-/// because a store that changes the file either appends to it or ends it with a unique line. The end includes all bytes
-/// that this process has appended since its last comparison.
+/// To find changes by other stores before a write, a store compares at most the end of this part with the file. This is
+/// enough, because a store that changes a file appends to it, ends it with a unique line, or leaves only the header.
+/// The end includes all bytes that this process has appended since its last comparison.
 struct KnownPart: Sendable, Equatable {
   /// A number of bytes at the beginning of the file, and their checksum.
   struct Beginning: Sendable, Equatable {
@@ -215,9 +217,11 @@ struct KnownPart: Sendable, Equatable {
   ///
   /// A store compares this end with the file. The end has at least 64 KiB, or is the whole part if the part is shorter.
   private(set) var endStart = Beginning()
-  /// The value of `endStart` after the next comparison, usually 64 to 128 KiB before the last byte of the part.
+  /// The value that the next call of `noteCompared()` gives to `endStart`.
+  ///
+  /// The known part usually continues for 64 to 128 KiB after it.
   private var nextEndStart = Beginning()
-  /// The next value of `nextEndStart`, less than 64 KiB before the last byte of the part.
+  /// The next value of `nextEndStart`; the known part continues for less than 64 KiB after it.
   private var lastEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false

@@ -70,7 +70,8 @@ struct LineParser {
   ///
   /// - A line has a valid checksum.
   /// - Only one bit of the first line is wrong.
-  /// - All lines that aren't blank are JSON objects without a checksum, which a person may have written.
+  /// - All lines that aren't blank are JSON objects without a checksum, which a person may have written, and they set
+  ///   at least one value.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || LineParser.isOneBitOff(bytes) || damage.isEmpty && !table.isEmpty {

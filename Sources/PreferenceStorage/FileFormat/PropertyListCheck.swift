@@ -1,9 +1,10 @@
 /// A check that rejects property lists that would do harm when they are decoded.
 ///
-/// A binary list can contain itself, or refer to one value so often that a few bytes expand to gigabytes. An XML or
-/// binary list can be nested so deeply that a decoder overflows the stack. The old text format is always rejected.
+/// A binary property list can contain itself, or refer to one value so often that a few bytes expand to gigabytes. An
+/// XML or binary property list can be nested so deeply that a decoder overflows the stack. The old text format of
+/// property lists is always rejected.
 enum PropertyListCheck {
-  /// The maximum depth of nesting, which is also the limit of `JSONScanner`.
+  /// The maximum depth of nesting, which is about the limit of `JSONScanner`.
   private static let maximumDepth = 512
 
   static func check(_ bytes: [UInt8]) throws(PreferenceError) {
@@ -39,10 +40,10 @@ enum PropertyListCheck {
     return depth == 0
   }
 
-  /// Returns whether the collections in a binary list form a tree of limited depth and size.
+  /// Returns whether the arrays and dictionaries of a binary property list form a tree of limited depth and size.
   ///
-  /// The lists that programs write have this form. A binary list has a header of eight bytes, the objects, a table of
-  /// the objects' offsets, and a trailer of 32 bytes.
+  /// The property lists that Foundation writes have this form. A binary property list has a header of eight bytes, the
+  /// objects, a table of the objects' offsets, and a trailer of 32 bytes.
   private static func isTree(_ bytes: [UInt8]) -> Bool {
     /// Returns the big-endian number at an offset; nil if the number is outside of the file or doesn't fit in an `Int`.
     func integer(at offset: Int, width: Int) -> Int? {
@@ -58,8 +59,8 @@ enum PropertyListCheck {
       count * offsetWidth <= trailer - table
     else { return false }
 
-    // A list stores equal values only once. A valid list can therefore be larger in memory than in the file, but hardly
-    // larger than this limit.
+    // Equal values are stored only once in the file, so all values together can be larger than the file. The limit is
+    // 64 times the size of the file plus a megabyte, which a harmless property list is unlikely to exceed.
     var rest = 64 * bytes.count + 1 << 20
     var containers: Set<Int> = []
     var waiting = [(index: top, depth: 0)]

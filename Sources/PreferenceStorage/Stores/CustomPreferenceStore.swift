@@ -23,8 +23,8 @@ public protocol CustomPreferenceStore: PreferenceStore {
 
   /// Makes all of the changes, or none.
   ///
-  /// One thread at a time calls this method, with at least one change, and never with a value that the store already
-  /// has. A thread that reads during the call must see all of the changes or none.
+  /// One thread at a time calls this method, with at least one change. No change sets a value equal to the old value,
+  /// unless the old value can't be read. A thread that reads during the call must see all of the changes or none.
   ///
   /// - Throws: `.unwritable` or `.noSpace`. After an error, the store must have its old values.
   func write(_ changes: [PreferenceChange]) throws(PreferenceError)

@@ -7,23 +7,23 @@ internal import Support
 
 /// A store in a file, which loses no value if the program crashes, another process writes, or the disk is full.
 ///
-/// The file is text, with a line for each change, and a person can read it and append to it. Any number of stores,
+/// The file is text, with a line for each write, and a person can read it and append to it. Any number of stores,
 /// threads and processes can use it at once. Values survive the end of the process, and also a power failure if the
 /// file is synchronized: see ``Durability``. <doc:TheFile> describes what a store does in each state of the file.
 ///
 /// *When the work happens.* Opening a store reads the whole file. Values are read from memory, which the stores on one
 /// path share. A write of any number of keys takes one lock, one check for changes to the file, and one `write`.
 ///
-/// *Other writers.* A read may miss changes that another process or a person made in the last 100 milliseconds. The
-/// first read checks whether the file has changed since the store was opened. From the second read on, or after the
-/// first read of a property, the file is watched. A store with `followsOthers: false` reads changes by others only at a
-/// write, at `reload()` or `synchronize()`, and while a sequence of `changes()` has a reader. If the file is deleted,
-/// the store is empty.
+/// *Other writers.* A read may miss changes that another process or a person made in the last 100 milliseconds or, if
+/// the system doesn't report the change, in the last second. The first read checks whether the file has changed since
+/// the store was opened. From the second read on, or after the first use of a property, the file is watched. A store
+/// with `followsOthers: false` reads changes by others only at a write, at `reload()` or `synchronize()`, and while a
+/// sequence of `changes()` or another store on the path follows the file. If the file is deleted, the store is empty.
 ///
-/// *Waiting.* A write waits for transactions of other processes and threads. After `lockWaitLimit`, the write throws
-/// `.busy`. If another process held the file's lock for this time, each later write waits for the lock at most 50
-/// milliseconds, until a write gets the lock. A read doesn't wait, except briefly for other threads before the file is
-/// watched.
+/// *Waiting.* A write waits for transactions of other threads, and then of other processes, each time for at most
+/// `lockWaitLimit`. If this time isn't enough, the write throws `.busy`. If another process held the file's lock for
+/// this time, each later write waits for the lock at most 50 milliseconds, until a write gets the lock. A read doesn't
+/// wait, except briefly before the file is watched, or for some seconds at most if the file couldn't be opened.
 ///
 /// *Damage.* A line that can't be read is skipped, and the rest is kept; see `recovery`.
 ///
@@ -36,7 +36,7 @@ public final class FilePreferenceStore: ErrorReporter {
   let terms: WriteTerms
   private let followsOthers: Bool
 
-  /// Opens the file, or prepares to create it at the first write.
+  /// Opens the file, or prepares to create it at the first write or transaction.
   ///
   /// A symbolic link is resolved only once, so the store ignores later changes of the link. Missing folders are created
   /// with the file, accessible only to their owner.
@@ -44,10 +44,12 @@ public final class FilePreferenceStore: ErrorReporter {
   /// - Parameters:
   ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
   ///   - durability: The failures that a write survives once it has returned.
-  ///   - lockWaitLimit: The longest time that a write waits for another process or thread; zero for no wait.
+  ///   - lockWaitLimit: The longest time that a write waits for other threads, and again for other processes; zero for
+  ///     no wait.
   ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
   ///   - aroundLock: A closure that the writing thread calls before it takes the file's lock. The closure returns
-  ///     another closure to call after the write. An app can use both to avoid suspension while it holds the lock.
+  ///     another closure to call after the write. An app can use both to avoid suspension while it holds the lock. The
+  ///     closure isn't called if a damaged or replaced file is locked while it is read.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
   ///   `.nestedTransaction` within a transaction on the file. After an error, the file is unchanged. A read-only file
   ///   isn't an error.
@@ -83,6 +85,9 @@ public final class FilePreferenceStore: ErrorReporter {
   }
 
   /// The damage that was found in the file, and the copy of the damaged file; nil if no damage was found.
+  ///
+  /// Damage is recorded only when the file is read under its lock. The property therefore stays nil while another
+  /// process holds the lock.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// The keys in the order in which they were first written.
@@ -113,6 +118,8 @@ public final class FilePreferenceStore: ErrorReporter {
   }
 
   /// Returns the values of some keys as a JSON object with a line for each key, in the order of the argument.
+  ///
+  /// A key without a value has the value `null` in the object.
   package func json(ofKeys keys: [String]) -> String {
     let table = file.memory.withLock(\.table)
     return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
@@ -120,9 +127,9 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Returns a sequence of the changes that this process or another makes from now on.
   ///
-  /// While any file of the process has a listener, one thread waits for the system's file events. Once a second, the
-  /// thread also looks for changes without events. If a file can't be watched at first, ``errors`` reports
-  /// `.unwatchable`.
+  /// Earlier changes by others are included if this process hasn't read them yet. While any file of the process has a
+  /// listener, one thread waits for the system's file events. Once a second, the thread also looks for changes without
+  /// events. If a file can't be watched at first, ``errors`` reports `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
   /// Returns a sequence of the changes that this process or another makes to one key from now on.
@@ -153,18 +160,18 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Waits until all values written so far, by any process, would survive a power failure.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the last changes may not survive a
-  ///   power failure.
+  /// - Throws: A `PreferenceError`, such as `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, the
+  ///   last changes may not survive a power failure.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Replaces the file with a new file that has one line for each key, without removed and replaced values.
+  /// Rewrites the file with one line for each key, without removed and replaced values.
   ///
-  /// Without this call, a removed value stays in the file until the file is over 256 KiB and three times as long as
-  /// necessary. The call writes and synchronizes the whole file. It doesn't erase a copy of a damaged or edited file,
-  /// which ``recovery`` names, nor the remains of the old file that the file system or the disk keeps.
+  /// Without this call, a removed value usually stays in the file until the file is over 256 KiB and three times as
+  /// long as necessary. The call writes and synchronizes the whole file. It doesn't erase a copy of a damaged or edited
+  /// file, which ``recovery`` names, nor the remains of the old file that the file system or the disk keeps.
   ///
-  /// - Throws: `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, all values are kept, and removed or
-  ///   replaced values may remain in the file.
+  /// - Throws: A `PreferenceError`, such as `.unwritable`, `.noSpace`, `.unreadable` or `.busy`. After an error, all
+  ///   values are kept, and removed or replaced values may remain in the file.
   public func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }
@@ -177,8 +184,8 @@ extension FilePreferenceStore {
   ///
   /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms,
   /// the folder is in Application Support, and is named after the bundle identifier, if any. On tvOS, the folder is in
-  /// Caches, which the system may empty. The first use opens the store, with durability `.written`. Only a write
-  /// creates the file.
+  /// Caches, which the system may empty. The first use opens the store, with durability `.written`. Only a write or a
+  /// transaction creates the file.
   ///
   /// This property never traps. If the file can't be opened, every read and write throws the error. Each write and each
   /// `reload()` tries again to open the file. Reads also try again, at most ten times a second.

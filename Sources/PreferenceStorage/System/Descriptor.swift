@@ -17,7 +17,9 @@ final class Descriptor: Sendable {
 
   deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// The error of a failed synchronization; nil if none has failed since the file was opened or rewritten.
+  /// The error of a failed synchronization of the file or its folder.
+  ///
+  /// It is nil if no synchronization has failed since the file was opened or rewritten in place.
   ///
   /// After a failure, all values have to be written again.
   var syncFailure: SystemError? { failure.withLock(\.self) }
@@ -56,6 +58,8 @@ final class Descriptor: Sendable {
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }
 
   /// Returns the bytes from one offset to another, or up to the end of the file if the file is shorter.
+  ///
+  /// - Throws: The error of the failed call, or `EFBIG` for 4 GiB or more.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
     guard end - start < 1 << 32 else { throw SystemError("read", EFBIG) }
     var bytes = [UInt8](repeating: 0, count: max(0, end - start))

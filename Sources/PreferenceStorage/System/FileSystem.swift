@@ -213,8 +213,8 @@ package class FileSystem: @unchecked Sendable {
 
   /// Returns a watch that calls the handler after the file was changed, replaced or removed.
   ///
-  /// If the handler returns false, the watch calls it again about a second later, if the file exists. If the watch
-  /// can't be set up, or the file's folder is removed, the watch tries to set itself up again every second.
+  /// If the handler returns false, the watch calls it again about a second later. If the watch can't be set up, or the
+  /// file's folder is removed, the watch tries to set itself up again every second.
   ///
   /// - Returns: Nil if files can't be watched at all, as on a simulated disk.
   package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {

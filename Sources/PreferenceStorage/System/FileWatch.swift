@@ -4,14 +4,15 @@ import Support
 /// A watch on a file, which lasts until it is canceled.
 ///
 /// The handler is called after each event that may concern the file, but several events can share a call. Once a
-/// second, the handler is also called if the file's status has changed since the last call. The events come from
-/// ``FolderEvents``, which has one implementation for Linux and Android, and another for Apple platforms.
+/// second, the handler is also called if it hasn't been called yet, if its last call returned false, or if the file's
+/// status has changed since the last call. The events come from ``FolderEvents``, which has one implementation for
+/// Linux and Android, and another for Apple platforms.
 package final class FileWatch: Sendable {
   private struct State: Sendable {
     var problem: SystemError?
     /// The status of the file when the handler was last called; nil if there was no file.
     var seen: FileStatus?
-    /// Whether the handler was called for `seen` and returned true.
+    /// Whether the last call of the handler that has ended returned true; false before the first call.
     var isHandled = false
     /// Whether a call of the handler is already scheduled.
     var isDue = false
@@ -40,7 +41,8 @@ package final class FileWatch: Sendable {
 
   /// Ends the watch.
   ///
-  /// At most one call of the handler may still be running or just beginning. After this call, the handler isn't called.
+  /// One call of the handler may still be running or just beginning when this method returns. The handler isn't called
+  /// again after it.
   func cancel() {
     state.withLock { $0.isCanceled = true }
     if Fork.count == 0 { FolderEvents.shared.remove(self) }
@@ -55,7 +57,8 @@ package final class FileWatch: Sendable {
     if isFirst { queue.async { self.callHandler() } }
   }
 
-  /// Schedules a call of the handler if the last call returned false, or the file's status has changed since then.
+  /// Schedules a call of the handler if it hasn't been called yet, if its last call returned false, or if the file's
+  /// status has changed since the last call.
   func lookAgain() {
     let status = look()
     if state.withLock({ !$0.isHandled || $0.seen != status }) { deliver() }

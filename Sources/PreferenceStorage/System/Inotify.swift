@@ -6,7 +6,7 @@
   ///
   /// The events come from watches on the folders of the files. A watch on a file itself would end when the file is
   /// deleted or replaced. All watched files of the process share one descriptor and one thread, which exist while there
-  /// is a watch.
+  /// is a watch, and for up to a second afterward.
   ///
   /// Once a second, the thread looks for changes that had no event. Events are missing if a folder doesn't exist or was
   /// replaced, if one of its ancestors was moved, or if the system has no free descriptors or watches.
@@ -113,7 +113,8 @@
 
     /// Schedules a call of the handler of each file that has, or may have, an event.
     ///
-    /// If `isTick` is true, which it is once a second, this also includes each file whose status has changed.
+    /// If `isTick` is true, which it is once a second, this also includes each file whose status has changed, or whose
+    /// handler hasn't been called yet or has returned false.
     private func handle(_ events: [Event], isTick: Bool) {
       let (due, others) = state.withLock { state in
         let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }

@@ -60,7 +60,7 @@ struct Patience {
 /// The lock knows which thread holds it. If a thread writes to the store within its own transaction, the write throws
 /// an error at once, because it would wait in vain for its own thread.
 final class Turn: Sendable {
-  /// The thread that holds the lock (`currentThread`), or 0.
+  /// The number of the thread that holds the lock, as returned by `currentThread`; 0 if no thread holds it.
   ///
   /// The value is exchanged with acquiring order and stored with releasing order. This way, a thread that has the lock
   /// sees everything that earlier owners have written.
@@ -105,8 +105,8 @@ final class Turn: Sendable {
 /// The detection of forks, after which a child must not use the state of its parent.
 ///
 /// A store of the parent throws `.forked` in the child, since a thread of the parent may have been changing the state
-/// of the store. The child first closes the descriptors of locked files. Otherwise, the files would stay locked for as
-/// long as the child runs.
+/// of the store. The child first closes the descriptors of locked files. Otherwise, if the parent ended without
+/// unlocking a file, the file would stay locked for as long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
@@ -157,7 +157,7 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object
     let forkCount = Fork.count
-    /// The next entry, which belongs to a forked child of the process that has created this entry.
+    /// The next entry, which belongs to a forked descendant of the process that has created this entry.
     let next = AtomicLazyReference<Entry>()
 
     init(_ object: Object) { self.object = object }
@@ -165,7 +165,9 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
   private let first = AtomicLazyReference<Entry>()
 
-  /// Returns the object of this process; the first call in the process creates the object with `make`.
+  /// Returns the object of this process, which the first call in the process creates with `make`.
+  ///
+  /// If several threads make the first calls at the same time, each may call `make`, but all get the same object.
   func object(_ make: () -> Object) -> Object {
     var entry = first.load() ?? first.storeIfNil(Entry(make()))
     while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }

@@ -102,7 +102,7 @@ extension String? {
 // MARK: Picture
 
 extension DependencyGraph {
-  /// Returns the graph as an SVG picture, with each type above the types that it needs.
+  /// Returns the graph as an SVG picture, with each type above the types that it needs, except in cycles.
   ///
   /// Observed dependencies are dashed, and missing types are red. The method uses no other tools. Any browser can show
   /// the picture, in the reader's light or dark appearance.

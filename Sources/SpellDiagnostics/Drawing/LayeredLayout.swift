@@ -1,8 +1,8 @@
 /// A layout of boxes in a picture, which puts each box above the boxes that its lines lead to, except in cycles.
 ///
 /// This is a layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981). The longest path to a box
-/// determines the layer of the box. The mean position of the boxes above, from which lines lead to the box, determines
-/// the position in the layer.
+/// determines the layer of the box. The mean position of the boxes and bends above, from which lines lead to the box,
+/// determines the position in the layer.
 struct LayeredLayout {
   struct Box {
     fileprivate(set) var x = 0
@@ -15,7 +15,7 @@ struct LayeredLayout {
     let to: Int
   }
 
-  /// The space between the boxes of a row.
+  /// The space after each box in a row.
   private static let gap = 24
 
   private var boxes: [Box] = []
@@ -69,10 +69,10 @@ struct LayeredLayout {
   /// Returns the numbers of the bends of a line between two boxes.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// Returns the length of the longest path to each node.
+  /// Returns the length of the longest path to each node, without the lines that close a cycle.
   ///
   /// A node is visited after all nodes that need it. If all remaining nodes are in cycles or needed by cycles, the
-  /// remaining node with the lowest number is visited next.
+  /// remaining node with the lowest number is visited next. A line to a node that was already visited closes a cycle.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -96,7 +96,9 @@ struct LayeredLayout {
     return depth
   }
 
-  /// The maximum width of a row, about the width of a page; a wider box has its own row.
+  /// The maximum width of a row without its bends, about the width of a page.
+  ///
+  /// A wider box has its own row.
   private static let widestRow = 1000
 
   /// Returns the row of each box.
@@ -131,8 +133,9 @@ struct LayeredLayout {
 
   /// Returns the layers with their boxes sorted so that few lines cross.
   ///
-  /// The boxes of a layer are sorted by the mean position of the boxes that need them. For a box that no box needs, the
-  /// mean position is the middle.
+  /// The boxes and bends of a layer are sorted by the mean position of the boxes and bends from which lines lead to
+  /// them. If no line leads to a box, its mean position is the middle. A line from a lower layer, as in a cycle, counts
+  /// as coming from the left edge.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

@@ -22,8 +22,9 @@ extension UnsafeRawPointer {
 
 /// The compiler's description of a type, or of a module or other context in which types are declared.
 ///
-/// It consists of 32-bit fields: the flags, a relative pointer to the parent, and a relative pointer to the name. For a
-/// type, two more relative pointers follow: to the metadata accessor, and to the descriptor of the fields.
+/// It consists of 32-bit fields. The first two are the flags and a relative pointer to the parent. For a type, a
+/// protocol or a module, a relative pointer to the name follows. For a class or a struct, two more relative pointers
+/// follow: to the metadata accessor, and to the descriptor of the fields.
 struct ContextDescriptor: Hashable {
   enum Kind: UInt32 {
     case `class` = 16
@@ -36,8 +37,8 @@ struct ContextDescriptor: Hashable {
 
   /// Returns the address of a protocol's descriptor, from the metadata of the protocol's existential type.
   ///
-  /// The metadata begins with a word for the kind, 32 bits for the flags, and 32 bits for the number of protocols. For a
-  /// protocol without a superclass, the pointer to the protocol's descriptor follows.
+  /// The metadata begins with a word for the kind, 32 bits for the flags, and 32 bits for the number of protocols. For
+  /// a protocol without a superclass, the pointer to the protocol's descriptor follows.
   static func address(ofProtocol type: any Any.Type) -> UnsafeRawPointer? {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     let pointer = (metadata + MemoryLayout<UInt>.size + 8).load(as: UInt.self)

@@ -25,7 +25,7 @@ struct MetadataSections {
 
   /// Returns the descriptors of the types that conform to the protocol whose descriptor is at the given address.
   ///
-  /// A conformance consists of four 32-bit fields: relative pointers to the protocol, to the type and to the witness
+  /// A conformance begins with four 32-bit fields: relative pointers to the protocol, to the type and to the witness
   /// table, and the flags. Bits 3 to 5 of the flags are the kind of the pointer to the type. Kind 0 leads to the type's
   /// descriptor, and kind 1 leads to an absolute pointer to this descriptor.
   func types(conformingTo wanted: UnsafeRawPointer?) -> [ContextDescriptor] {

@@ -3,7 +3,8 @@ internal import SpellRegistry
 /// A list of the wrapped properties of the program's types.
 ///
 /// The types are found in the records that the compiler leaves in each image. Their fields are found in the descriptors
-/// that reflection uses. Only types that have a wrapped property are looked up in the runtime. No initializer runs.
+/// that reflection uses. Of the program's types, only those that have a wrapped property are looked up in the runtime,
+/// with their wrappers and the types of declared keys. No initializer runs.
 struct ProgramListing {
   private(set) var properties: [WrappedProperty] = []
 
@@ -47,7 +48,9 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Returns whether the program declares a key of a type or, for an Optional of objects, of the wrapped type.
+  /// Returns whether the program declares a key whose values have the given type.
+  ///
+  /// For an Optional of a class or of a class-only protocol, a key of the wrapped type also counts.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
@@ -60,7 +63,8 @@ struct ProgramListing {
   ///
   /// A key is a static constant, which is created at its first use and doesn't occur in the metadata. But the code that
   /// creates an `InjectionKey<Value>` asks the runtime for this type by the type's mangled name, which does occur in
-  /// the metadata.
+  /// the metadata. Unless the compiler specializes it, a generic function that creates keys has no such name for each
+  /// type, so its keys aren't found.
   private func findKeyTypes() -> Set<ObjectIdentifier> {
     let keyClass = images.lazy.flatMap(\.declaredTypes).first {
       $0.kind == .class && $0.isGeneric && $0.name == "InjectionKey" && $0.parent?.name == "SpellRegistry"

@@ -7,7 +7,7 @@ extension InitializerRegistry {
   /// Returns the error for a request that no registration serves.
   ///
   /// - Parameter advice: The sentence that tells the developer what to write; nil to suggest a registration of the
-  ///   requested type.
+  ///   requested type. If another registry, the current one, can serve the request, the error says that instead.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
     let point = request.point.withKnownName()
     return missing(
@@ -102,10 +102,13 @@ private struct NearMatches {
   enum Relation {
     /// The registration has an instance that would serve the request with `as: .anySupertype`.
     case fittingInstance
+    /// The registration is for a subclass of the requested class, or for a type that conforms to a requested protocol.
     case subtype
     /// The registration is for exactly one class of containers, which is a superclass of the container's class.
     case superclassOnly
     /// The registration is for the requested type but another name or container, or for a type with a similar name.
+    ///
+    /// A registration for a declared key of the requested type also counts.
     case similar
     /// The registered closure returns nothing, although it may be meant to make the value.
     case nothing
@@ -188,9 +191,12 @@ private struct NearMatches {
 }
 
 /// A type's name in lowercase, without `any`, generic arguments and Optionals, to compare with many other names.
+///
+/// For a function type, this is the name of its result type. For a factory, it is the name of the type of the values
+/// that the factory makes.
 struct BareName: Sendable {
   private let bytes: [UInt8]
-  /// The letters and digits in the name as a set of bits, in which most different names differ.
+  /// A set of bits, one for each different letter and digit in the name, to tell most names apart quickly.
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
@@ -199,8 +205,6 @@ struct BareName: Sendable {
   ///
   /// The type isn't cast to find an Optional, because the cast would search the conformances of the whole program.
   init(of type: any Any.Type) {
-    // For a function type, this is the name of its result type. For a factory, it is the name of the type of the values
-    // that the factory makes.
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }

@@ -19,7 +19,9 @@ public struct InjectionError: Error, Sendable {
 
     package init(description: String) { self.description = description }
 
-    /// No registration serves the request's type or key, name and container, or the registry to ask no longer exists.
+    /// No registration serves the request, or the registry that the property or factory asks no longer exists.
+    ///
+    /// A registration serves a request only if its type or key, its name and its class of containers all match.
     public static let notRegistered = Code(description: "notRegistered")
     /// An initializer requested its own result, directly or through others, or completion hooks cause each other
     /// without end.
@@ -28,8 +30,8 @@ public struct InjectionError: Error, Sendable {
     public static let initializerFailed = Code(description: "initializerFailed")
     /// A value that only the main actor can make was requested from elsewhere.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The value of an async initializer was read before `resolveAsync` returned it, or the scope doesn't keep the
-    /// value.
+    /// The value of an async initializer was requested without `await` before `resolveAsync` had made it, or the scope
+    /// doesn't keep the value.
     public static let notReady = Code(description: "notReady")
     /// The task that awaited the value was canceled.
     public static let cancelled = Code(description: "cancelled")
@@ -40,7 +42,7 @@ public struct InjectionError: Error, Sendable {
     public static let noInjectableProperties = Code(description: "noInjectableProperties")
   }
 
-  /// The content of an error, stored behind one reference so that throwing an error costs no more than returning it.
+  /// The content of an error, stored behind one reference, which makes an error as small as a pointer.
   private final class Details: Sendable {
     typealias Content = (
       code: Code, steps: [InjectionStep], underlying: (any Error)?, notes: [String], isWhole: Bool
@@ -70,10 +72,13 @@ public struct InjectionError: Error, Sendable {
 
   /// The names of the requested types, from the outermost request to the fault.
   ///
-  /// The path of a cycle ends with the repetition of the type with which the cycle begins.
+  /// The path of a cycle ends with the repetition of the type with which the cycle begins. If only the stack size or
+  /// the number of completion hooks ended a cycle, the path is one round of the cycle, without earlier requests.
   public var path: [String] { steps.map(\.typeName) }
 
-  /// The error that the initializer threw, if the code is ``Code/initializerFailed``; nil for other codes.
+  /// The error that the initializer threw, if the code is ``Code/initializerFailed``.
+  ///
+  /// For the code ``Code/cancelled``, this is a `CancellationError`. For other codes, it is nil.
   public var underlying: (any Error)? { details.content.underlying }
 
   package var steps: [InjectionStep] { details.content.steps }
@@ -91,7 +96,9 @@ public struct InjectionError: Error, Sendable {
   /// A `.cycle` error whose path already contains the cycle once needs no more steps.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns a copy of a `.cycle` error whose path ends where the cycle's first step is repeated, or any other error.
+  /// Returns a copy of a `.cycle` error whose path ends where the cycle's first step is repeated.
+  ///
+  /// An error of any other code is returned unchanged.
   ///
   /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once. The path then
   /// continues after the repeated step.
@@ -130,9 +137,10 @@ public struct InjectionError: Error, Sendable {
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// A message with the fault, the property that made the request, the path, and a remedy.
+  /// A message with the fault, the property that made the request, the chain of requests, and a remedy.
   ///
-  /// The path has the file and line of each known registration. The middle part of a long path is left out.
+  /// The chain of requests is the error's ``path``, with the file and line of each known registration. The middle part
+  /// of a long path is left out.
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
@@ -140,7 +148,7 @@ extension InjectionError: CustomStringConvertible {
         lines.append("  Path: \(Self.shortened(Array(path[..<cycle.endIndex])).joined(separator: " → "))")
       }
       let facts = steps[..<cycle.endIndex].compactMap(\.line)
-      // The last step of a cycle is the same as its first step, and the message lists that step once.
+      // If the whole path is one cycle, its last step is the same as its first step and needn't be listed again.
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
     // A note that is already the headline isn't repeated.
@@ -236,7 +244,6 @@ extension InjectionError {
     let name = steps.first { $0.declaration == place.description }?.propertyName
     let call = name.map { "`try $\($0).resolve()`" } ?? "`try $property.resolve()`, or `try constant.resolve()`,"
     if canResolve { message += "\n  A property can't throw; \(call) can, and throws this error." }
-    InitializerRegistry.current.reportFailure(message, at: place)
     trap(message, at: place)
   }
 }

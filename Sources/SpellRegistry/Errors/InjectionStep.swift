@@ -50,7 +50,9 @@ package struct InjectionStep: Sendable {
     return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"
   }
 
-  /// Whether a registration or a declared key is known for the step, unlike for a property's own expression.
+  /// Whether the step has a known registration or a declared key.
+  ///
+  /// A step for a property's own expression has neither.
   var isRegistered: Bool { registration != nil || key != nil }
 
   var line: String? {

@@ -1,12 +1,16 @@
 internal import Support
 
 /// The names of types as they are written in source code: `any Tracker`, `Clock?`.
+///
+/// For some types, the runtime's name differs from source code, and so does the name in this namespace. For example,
+/// generic arguments lack `any`, and all arguments in a protocol composition come after its last protocol.
 package enum TypeName {
   /// Returns the name of a type without its module.
   ///
   /// A call takes a few microseconds, so the function is meant for messages and drawings.
   ///
-  /// - Parameter isNested: Whether the name of a nested type includes its enclosing types, as in `Menu.Item`.
+  /// - Parameter isNested: Whether the name of a nested type includes its enclosing types, as in `Menu.Item`. The name
+  ///   of a protocol with generic arguments never includes them.
   package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
     if let optional = type as? any OptionalValue.Type { return operand(optional.wrappedType, isNested: isNested) + "?" }
     if let factory = type as? any FactoryType.Type {
@@ -24,7 +28,7 @@ package enum TypeName {
   /// Returns the name as in source code: `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
   ///
   /// A name with several arguments is returned unchanged, because the runtime may order the arguments differently than
-  /// source code does.
+  /// source code does. The argument of a composition's first protocol ends up after the last protocol.
   private static func withArgument(_ name: String) -> String {
     let (equals, open) = (" == ".utf8, "<Self.".utf8)
     guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }

@@ -10,9 +10,11 @@ public import Synchronization
 /// | awaited | 3 | the ID of the thread that makes the value, while at least one other thread sleeps in ``Waits`` |
 /// | replaced | 4 | 0; the property has a newer `PropertyCell` |
 ///
-/// A state is settled unless it is busy or awaited. Only the thread that exchanges a settled state for busy makes the
-/// value. This thread makes and writes the value with no lock held, and then stores a settled state with releasing
-/// order. A reader that loads `ready` with acquiring order sees everything that this thread wrote before the store.
+/// A state is settled unless it is busy or awaited. Threads that compete to make a value all try to exchange the
+/// settled state for busy, and the thread that succeeds makes the value. It makes and writes the value with no lock
+/// held, and then stores a settled state with releasing order. A reader that loads `ready` with acquiring order sees
+/// everything that this thread wrote before the store. A value without competing threads, such as that of an
+/// ``AsyncRun``, is written while the gate is vacant.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 

@@ -51,7 +51,7 @@ public import Synchronization
   // The operations below are for a value whose type is known only at run time.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
-    // Copying the type's stride instead of one value could overrun the memory, which may be smaller than the stride.
+    // The copy touches only the size of the value, because the memory may be smaller than the type's stride.
     func copy<Value>(_: Value.Type) {
       unsafe address.bindMemory(to: Value.self, capacity: 1)
         .initialize(to: other.address.assumingMemoryBound(to: Value.self).pointee)
@@ -103,8 +103,8 @@ public import Synchronization
 /// Heap memory for one value, with a `CreationGate` that says whether the value exists.
 ///
 /// `@unchecked Sendable`: the atomic `gate` guards the value. One thread or task writes the value before it marks the
-/// gate as ready, and other threads read the value only after they find the gate ready. The public scopes that share
-/// values require `Sendable` values.
+/// gate as ready, and other threads read the value only after they find the gate ready. The scopes that share values
+/// require `Sendable` values. The exception is `.unsafeGraph`, with which the client has to prevent races.
 final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory
@@ -158,7 +158,9 @@ struct ErasedType: Hashable, Sendable {
 ///
 /// - Precondition: The `PropertyCell` that contains the memory is alive.
 @safe @frozen @usableFromInline package struct PropertyMemory {
-  /// The creation state of a property's value and the address of the process's epoch, stored directly before the value.
+  /// The creation state of a property's value, and the address of the ``Epoch`` that all properties share.
+  ///
+  /// In memory, it is directly before the value.
   @safe @frozen @usableFromInline struct Head: ~Copyable {
     @usableFromInline let gate: CreationGate
     @usableFromInline let epoch: UnsafePointer<Epoch>
@@ -174,16 +176,18 @@ struct ErasedType: Hashable, Sendable {
     }
   }
 
-  /// The current epoch of the process, encoded like the `ready` state of a `CreationGate`.
+  /// The current state of the ``Epoch`` that all properties share, encoded like the `ready` state of a `CreationGate`.
   var epoch: UInt { unsafe head.epoch.pointee.state.load(ordering: .acquiring) }
 
   /// Returns a copy of the value.
   @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
-  /// Whether the value exists and can therefore be read without a lock.
+  /// Whether this memory contains the property's value, which can then be read without a lock.
+  ///
+  /// The result is also false while a re-injection replaces the value, and after another cell has replaced this one.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
-  /// Whether the value exists and was made, or last checked, in the current epoch.
+  /// Whether ``isReady`` is true, and the value was made, assigned or last checked in the current epoch.
   ///
   /// The load of the epoch is relaxed: a thread that knows of a re-injection has already synchronized with the thread
   /// that requested it.
@@ -200,7 +204,7 @@ struct ErasedType: Hashable, Sendable {
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 
-  /// The address of the process's epoch.
+  /// The address of the epoch that all properties of the process share.
   ///
   /// `@unchecked Sendable`: the pointer never changes, its target lives as long as the process, and `state` is atomic.
   @safe struct Address: @unchecked Sendable {

@@ -11,7 +11,7 @@
     /// Creates a pointer that is nil on each thread until the thread sets it.
     ///
     /// - Parameter cleanUp: Called when a thread ends, with the value that the thread has set.
-    /// - Precondition: The process has not run out of thread-specific keys (1,024 on Linux, 512 on Darwin).
+    /// - Precondition: The process has not run out of thread-specific keys (1,024 with glibc, 512 on Darwin).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       var key = pthread_key_t()
       #if canImport(Darwin)

@@ -63,7 +63,7 @@ func lowestUsableStackAddress() -> UInt {
 
 /// Returns whether the calling function's stack frame is below an address.
 ///
-/// Returns false if the frame is 1 MiB or more below the address, because the frame is then on the stack of a fiber.
+/// Returns false if the frame is 1 MiB or more below the address. It is then on another stack, such as that of a fiber.
 @inline(__always) func isStackAddress(below limit: UInt) -> Bool {
   var here: UInt8 = 0
   let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
@@ -89,7 +89,10 @@ final class ElapsedClock: Sendable {
 let reportThis = "Report this text as an issue of Spellbook's repository."
 
 /// Stops the program with a message, even in release builds, in which `preconditionFailure` prints no message.
+///
+/// If the current registry belongs to a test, and `place` isn't nil, the test first gets the message as an issue.
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {
-  if let place { fatalError(message, file: place.fileID, line: UInt(place.line)) }
-  fatalError(message)
+  guard let place else { fatalError(message) }
+  InitializerRegistry.current.reportFailure(message, at: place)
+  fatalError(message, file: place.fileID, line: UInt(place.line))
 }

@@ -13,5 +13,8 @@ public protocol InjectionObserver: AnyObject {
   /// object's own isolation. No lock is held, and the value is already stored, so the method can read the property.
   /// Don't read an `@Injected(.everyRead)` property, which stores nothing: each read is an injection that calls this
   /// method again.
+  ///
+  /// - Precondition: Reflection must find the name of each injected property. It finds none in a class with a custom
+  ///   mirror, or in a program built without reflection metadata.
   func didInject(_ value: Any, intoProperty name: String)
 }

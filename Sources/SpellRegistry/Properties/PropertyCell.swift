@@ -66,15 +66,16 @@ extension PropertyCell {
 
   /// Copies the property's value to `memory`, after making and storing the value if it is missing or outdated.
   ///
-  /// The first available source makes the value: 1. a registration for the container's class; 2. the property's own
-  /// expression; 3. any other registration; 4. the fallback. If no source is available, an old value stays, an Optional
-  /// is nil, or the call throws. If `callsHooks` is true, the hooks are called with a new value.
+  /// For a property with an expression, a registration for the container's class or else the expression makes the
+  /// value. For any other property, the registration that wins or else the fallback makes it. If neither source has a
+  /// value, an old value stays, an Optional is nil, or the call throws. In a cell for another form of the value, only
+  /// the fallback makes values. If `callsHooks` is true, the hooks are called with a new value.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    // The loop tries again after a wait for another thread, and after another cell has replaced the current cell.
+    // The loop tries again after each wait, and after another thread has replaced the cell or changed the gate's state.
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
@@ -86,8 +87,8 @@ extension PropertyCell {
 
     /// Copies the value of `cell` to `memory`, after making the value if necessary.
     ///
-    /// - Returns: True if the value was copied. False if another thread has replaced the cell or was making the value.
-    ///   In this case, the caller must find the current cell and try again.
+    /// - Returns: True if `memory` has the value. False if another thread was making the value, has replaced the cell,
+    ///   or has changed the gate's state. In this case, the caller must find the current cell and try again.
     func putValue(of cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
@@ -127,7 +128,9 @@ extension PropertyCell {
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) {
-    let (registry, linksWeakly) = try registry(for: container)
+    // An expression needs no registry, so a property that outlives its registry can still use its expression.
+    let own = hasExpression ? try? registry(for: container) : try registry(for: container)
+    let (registry, linksWeakly) = own ?? (.current, false)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
     // The epoch is read before the value is made, so that a re-injection in the meantime makes the new value outdated.
@@ -142,7 +145,7 @@ extension PropertyCell {
       result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: linksWeakly, on: thread)
     } else {
       // The loop repeats only if the registration is withdrawn between the search and the use.
-      while registry.hasContainers, case .nothing = result,
+      while own != nil, registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
         result = try registry.putScopedValue(
@@ -183,7 +186,7 @@ extension PropertyCell {
       cell.settle(as: epoch)
     }
     guard callsHooks else { return }
-    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
+    callHooks(memory, of: record, by: own?.registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
   /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
@@ -227,11 +230,11 @@ extension PropertyCell {
     }
   }
 
-  /// Copies the assigned value to `memory`, or else puts a value from the registry in `memory` and calls the hooks.
+  /// Copies a stored value to `memory`, or else puts a value from the registry in `memory` and calls the hooks.
   ///
-  /// The property doesn't store the value from the registry.
+  /// A stored value was assigned, or injected by a `ServiceBox`. The property doesn't store a value from the registry.
   ///
-  /// - Parameter requested: The registry to ask; nil to ask the property's own registry.
+  /// - Parameter requested: The registry to ask; nil for the registry that ``registry(for:)`` returns.
   @usableFromInline func readOrMakeTransient(
     _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?, hasHook: Bool,
     hook: (AnyObject) -> Void
@@ -258,20 +261,22 @@ extension PropertyCell {
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
-    // A weak link means that the property's own registry may keep the container. No other registry keeps it, so objects
-    // that another registry makes for this property may keep that registry alive.
+    // A weak link means that the property's own registry may keep the container. Other registries are assumed not to
+    // keep it, so objects that another registry makes for this property may keep that registry alive.
     let linksWeakly = fields.link.isWeak && registry === fields.link.registry
     let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return result
   }
 
-  /// Returns the registry to ask for the value, and whether objects made for the property must hold it weakly.
+  /// Returns the registry to ask for the value.
   ///
-  /// If a `ServiceBox` contains the container and can serve the request, this is the registry of the box. Otherwise, it
-  /// is the property's own registry.
+  /// If a `ServiceBox` contains the container, and a registration in the registry of the box serves the request, the
+  /// result is that registry. Otherwise, it is the property's own registry.
   ///
-  /// - Throws: `.notRegistered` if the property's own registry no longer exists.
+  /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
+  ///   registry weakly.
+  /// - Throws: `.notRegistered` if the property's own registry is to be asked and no longer exists.
   func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
     if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
     if let target = fields.target { return (target.registry, target.isWeak) }
@@ -281,11 +286,12 @@ extension PropertyCell {
 
   /// Returns the registry of the `ServiceBox` that contains the container, or nil if there is no box.
   ///
-  /// The result is also nil if this registry can't serve the request. If several boxes contain the container, only the
-  /// box to which the container was added last counts.
+  /// The result is also nil if no registration in this registry or a parent serves the request. A declared key's own
+  /// initializer doesn't count. If several boxes contain the container, only the box to which the container was added
+  /// last counts.
   @inline(never) private func adopter(of container: AnyObject) -> InitializerRegistry? {
     guard let adopter = Adoptions.registry(of: container) else { return nil }
-    return adopter.match(request(in: container)) == nil ? nil : adopter
+    return adopter.isRegistered(request(in: container)) ? adopter : nil
   }
 
   var adviceOnGoneRegistry: String {
@@ -314,6 +320,9 @@ extension PropertyCell {
   }
 
   /// Drops the value, which is safe even while other threads read the property.
+  ///
+  /// A value in the property wrapper's own cell stays in memory for as long as that cell, because other threads may be
+  /// reading it.
   func forget() {
     while true {
       let newest = newest
@@ -358,7 +367,8 @@ extension PropertyCell {
     }
   }
 
-  /// Returns whether the property's registry has re-injected its service since the value was made or last checked.
+  /// Returns whether the property's registry or one of its parents has re-injected the property's service since the
+  /// value was made or last checked.
   ///
   /// An assigned value is never outdated. If the value isn't outdated, the function marks it as current. The next read
   /// then finds it current without a call of this function.
@@ -368,7 +378,7 @@ extension PropertyCell {
     let current = memory.epoch
     if current == state { return false }
     if !fields.isAssigned.load(ordering: .relaxed) { fields.link.reporter?.report(request(in: container)) }
-    // If the registry no longer exists, nothing can make a new value, so the old value isn't outdated.
+    // If the property's own registry no longer exists, the old value stays, so it isn't outdated.
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.link.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }

@@ -20,10 +20,13 @@ struct PropertyFields: ~Copyable {
   /// A new cell is made when the value is injected again, dropped or replaced, because other threads may be reading the
   /// old value.
   let newer = Lock(Newer(cell: nil))
-  /// Whether the cell contains a value to destroy, even after another cell has replaced this cell.
+  /// Whether the cell's memory contains a value, which the deinitializer of ``PropertyCell`` has to destroy.
   ///
-  /// Relaxed ordering suffices, also for `isAssigned`: a thread sets the flag before it marks the value as ready. Other
-  /// threads read the flag only after they see this mark.
+  /// The value stays in the memory after another cell has replaced this cell.
+  ///
+  /// Relaxed ordering suffices for this flag and for `isAssigned`. A thread sets a flag before it marks the gate as
+  /// ready. Other threads read `isAssigned` only after they find the gate ready. When the deinitializer reads
+  /// `hasValue`, no other thread uses the cell any longer.
   let hasValue = Atomic(false)
   /// Whether the value was assigned, so that a re-injection doesn't replace it.
   let isAssigned = Atomic(false)

@@ -1,4 +1,4 @@
-/// A property wrapper whose type tells what the properties that it wraps need from the registry.
+/// A property wrapper with a static description of what each property with this wrapper needs from its registry.
 package protocol NeedingProperty: NamedProperty {
   static var need: PropertyNeed { get }
 }
@@ -7,7 +7,7 @@ package protocol NeedingProperty: NamedProperty {
 package struct PropertyNeed: Sendable {
   /// The effect of a read if nothing is registered for the property.
   package enum Necessity: Sendable {
-    /// A read without a registration stops the program.
+    /// A read without a registration stops the program, unless the property's type is an Optional.
     case required
     /// A read succeeds without a registration.
     case optional
@@ -16,12 +16,11 @@ package struct PropertyNeed: Sendable {
   }
 
   package let necessity: Necessity
-  /// Whether the property first requests a value of its own type, before any type of `services`.
+  /// Whether the property requests a value of its own type, before the types in `services`.
   package let asksForValue: Bool
   /// The types that the property requests apart from its own type.
   ///
-  /// If `asksForValue` is true, the property requests its own type first. A registration for any one of the requested
-  /// types is enough.
+  /// A registration for any one of the requested types is enough.
   package let services: [any Any.Type]
   /// Whether a declaration may specify a name or a key for the request.
   package let takesNameOrKey: Bool

@@ -21,7 +21,8 @@
 
   /// Creates storage that uses an existing cell.
   ///
-  /// - Parameter cell: A cell for `Value` or, only for ``prepared(in:from:hook:)``, for the type that `Value` wraps.
+  /// - Parameter cell: A cell for `Value`. If only ``prepared(in:from:hook:)`` makes the storage's values, and nothing
+  ///   stores them in it, the cell may also be for the type that `Value` wraps.
   @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
@@ -159,7 +160,7 @@
     }
   }
 
-  /// Returns the assigned value, or else gets a value from the registry and calls the hooks.
+  /// Returns a stored value, such as an assigned one, or else gets a value from the registry and calls the hooks.
   ///
   /// The property doesn't store the value from the registry.
   ///
@@ -224,7 +225,10 @@
   /// Returns a description of the property, such as `Lazy<Int>(7, declared at App/Page.swift:3)`.
   ///
   /// - Parameter wrapper: The name of the property wrapper, such as `Lazy`.
-  package func description(of wrapper: String) -> String {
+  package func description(of wrapper: String) -> String { description(of: wrapper, value) }
+
+  /// Returns a description of the property with a value that another storage keeps.
+  package func description(of wrapper: String, _ value: Value?) -> String {
     "\(wrapper)<\(TypeName.of(Value.self))>(\(value.map { "\($0)" } ?? "no value yet"), declared at \(place))"
   }
 }

@@ -22,7 +22,8 @@ package enum WrappedProperties {
   /// properties have one source location if a function makes the wrappers.
   ///
   /// A wrapper that contains a reference to the property's storage is found without a copy. If no wrapper does, the
-  /// search copies each wrapper for `type`, and compares the identity of the copy.
+  /// search copies each wrapper for `type`, and compares the identity of the copy. No other thread may be changing one
+  /// of these wrappers at that time.
   ///
   /// - Parameters:
   ///   - type: The type of the property.

@@ -13,10 +13,11 @@
 /// let ticket = try registry.resolve(Ticket.self, arguments: 7)  // the same in one call
 /// ```
 ///
-/// A call runs on the calling thread. It resolves dependencies from the registry that provided the factory or, for
-/// values that the factory keeps, from the registry that has the registration. An object that has a factory keeps it
-/// even if another factory is registered later. After each call, the hooks of the factory's registration, and of the
-/// registry that provided the factory, get the value. The registration's completion hooks get each new value.
+/// A call runs on the calling thread. It resolves dependencies from the registry that provided the factory. If the
+/// factory keeps its values for longer than a resolution, the dependencies come from the registry that has the
+/// registration. An object that has a factory keeps it even if another factory is registered later. After each call,
+/// the hooks of the factory's registration, and of the registry that provided the factory, get the value. The
+/// registration's completion hooks get each new value.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
   /// The closure that puts a value in memory: a new value, or the value that the factory keeps for equal arguments.
@@ -31,9 +32,10 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
 
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
   ///
-  /// - Throws: `.initializerFailed` if the factory's closure throws, `.wrongIsolation` if the closure belongs to the
-  ///   main actor and the caller doesn't, `.cycle` if the factory calls itself without end, `.notRegistered` if the
-  ///   registry that provided the factory no longer exists, or the error of a dependency.
+  /// - Throws: `.initializerFailed` if the factory's closure throws, or `.wrongIsolation` if the closure belongs to the
+  ///   main actor and the caller doesn't. `.cycle` if a call needs its own result, or if calls or completion hooks
+  ///   cause each other without end. `.stackExhausted` if too little of the thread's stack is left. `.notRegistered` if
+  ///   the registry that provided the factory no longer exists. Otherwise, the error of a dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }

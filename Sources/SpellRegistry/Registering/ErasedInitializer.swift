@@ -25,7 +25,7 @@
   /// The property types that an instance serves, for an initializer of the kind `.instance`.
   var match = InstanceMatch.itsType
 
-  /// The scope of the values that a factory makes, with their type erased.
+  /// The ``Scope`` of the values that a factory makes, without the scope's generic argument.
   struct FactoryScope: Sendable {
     /// The type of the values that the factory makes.
     let type: ErasedType

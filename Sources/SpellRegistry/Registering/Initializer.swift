@@ -190,9 +190,9 @@ extension Initializer where Value: Sendable {
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
-  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and reading a property stops the
-  /// program. After that, `resolve` and properties return the value for as long as the scope keeps the value. The
-  /// scopes `.unique` and `.graph` keep nothing.
+  /// Until a call of `resolveAsync` has made the value, `resolve` throws an error of code `.notReady`, and reading a
+  /// property stops the program. After that, `resolve` and properties return the value for as long as the scope keeps
+  /// the value. Scope `.unique` doesn't keep it, and `.graph` keeps it only until the resolution ends.
   public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
     .async { (_: Resolver) in try await make() }
   }

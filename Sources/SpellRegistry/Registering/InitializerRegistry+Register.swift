@@ -169,8 +169,8 @@ extension InitializerRegistry {
   /// ```
   ///
   /// Use it for a client that is a struct of closures, to replace one closure in a test or a preview. The call resolves
-  /// the key immediately, and all later requests get the changed value. Objects that were created earlier keep the
-  /// value that they have.
+  /// the key immediately. Later requests to this registry get the changed value, unless a registration for the key is
+  /// limited to their class or name. Properties that already have a value keep it.
   ///
   /// - Parameters:
   ///   - key: The declared key. Its value may come from a registration or from the key's own initializer.

@@ -28,7 +28,7 @@ public class InjectionKeys: @unchecked Sendable {
   /// The type of the key's value, for code that knows the key's type only at run time.
   package class var valueType: any Any.Type { Never.self }
 
-  /// Returns the default registration, which makes the key's value if nothing is registered for the key.
+  /// Returns a new default registration, which makes the key's value if no other registration serves a request.
   func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
     -> RegistrationRecord
   {
@@ -194,9 +194,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// static let formatter = InjectionKey { AmountFormatter() }.liveInTests()
   /// ```
   ///
-  /// Use it for a value that affects nothing outside of the program. If a key has neither `liveInTests()` nor a `test`
-  /// initializer, running its live initializer in a test writes a warning to standard error. With the trait
-  /// `.registry(.strict)`, the test gets an issue instead.
+  /// Use it for a value that affects nothing outside of the program. Without `liveInTests()`, a test also runs the live
+  /// initializer of a key that has no `test` initializer, but a warning on standard error then names the key. With the
+  /// trait `.registry(.strict)`, the test gets an issue instead of the warning.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }

@@ -15,8 +15,8 @@ public struct Registration<Value>: Sendable {
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
-  /// lock held. A property stores its value before the hooks run. No hooks of registrations or registries run for the
-  /// values that a hook injects, so a hook may even resolve its own type of value.
+  /// lock held. A property that keeps its value stores it before the hooks run. No hooks of registrations or registries
+  /// run for the values that a hook injects, so a hook may even resolve its own type of value.
   @_disfavoredOverload @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     checkHookOfFactory()

@@ -5,7 +5,8 @@ internal import Synchronization
 package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for.
   ///
-  /// In one registry, a new registration replaces an older registration whose `Key` is equal.
+  /// In one registry, a new registration replaces an older registration whose `Key` is equal. The keys of two
+  /// `.containing` names that differ only in case aren't equal, although both are for the same requests.
   struct Key: Hashable, Sendable {
     let service: Service
     let container: ClassConstraint?
@@ -29,7 +30,7 @@ package final class RegistrationRecord: Sendable {
   /// The way in which the registration keeps its values.
   enum Keeping: Sendable {
     case nothing
-    /// Each resolution keeps one value.
+    /// Each resolution keeps one value for each registry that makes the value.
     case graph
     /// The registration keeps one value for all requests.
     case shared(KeptValue)
@@ -136,10 +137,12 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
-  /// The name of the result type, if the registered type is a function, as in `register { Clock.init }`; nil otherwise.
+  /// The name of the result type, if the registered type is a function, as in `register { Clock.init }`.
+  ///
+  /// This is nil for any other type, and for a registration of a declared key.
   var resultName: String? { service.key == nil ? TypeName.functionResult(of: service.type, qualified: false) : nil }
 
-  /// Returns whether the registered type is a function that returns `type`.
+  /// Returns whether the registered type is a function that returns `type`; false for a registration of a declared key.
   package func returns(_ type: any Any.Type) -> Bool {
     service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
   }

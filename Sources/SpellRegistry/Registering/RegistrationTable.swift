@@ -91,7 +91,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
 
-  /// At least one registration of each registered service, and all instances that serve supertypes.
+  /// The registrations without a limit to a class or name, all instances that serve supertypes, and some others.
+  ///
+  /// The others are one limited registration of each service that has any. The defaults of declared keys are left out.
   var representatives: [RegistrationRecord] {
     records { limited in (limited.others.first ?? limited.named.values.first?.first).map { [$0] } ?? [] }
   }
@@ -129,8 +131,8 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - memory: The memory to which to copy a kept value, unless the registration has hooks; nil to copy nothing.
   ///   - optionals: Whether to copy the value of a registration for an Optional type.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
-  ///   - only: Receives the only registration that can win, unless its value was copied. As part of the result, the
-  ///     registration would be retained a second time.
+  ///   - only: Receives the only registration that can win, unless its value was copied. This isn't part of the result,
+  ///     because a registration in a `Lookup` would be retained a second time.
   @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
@@ -164,7 +166,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Sets the kept value that requests copy, or clears it if `cell` is nil.
   ///
-  /// This does nothing if the table doesn't have the registration that keeps the value.
+  /// This does nothing if the registration that keeps the value isn't in the table, or is limited to a class or a name.
   ///
   /// - Returns: The former cell, which the caller must release with no lock held; nil if there was none.
   mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {

@@ -28,6 +28,8 @@ public struct Scope<Value>: Sendable {
 extension Scope where Value: Sendable {
   /// One value for each resolution, shared by all initializers that run for one outermost call of `resolve` or for one
   /// first read of a property.
+  ///
+  /// If a resolution asks several registries for the value, such as a child and its parent, each of them makes its own.
   public static var graph: Scope { Scope(lifetime: .graph) }
 
   /// One value, made at the first request and kept until the registration is withdrawn or replaced.
@@ -42,7 +44,8 @@ extension Scope where Value: Sendable {
   /// Once the value is gone, the next request makes another one.
   ///
   /// - Precondition: `Value` must be a class, a protocol that only classes conform to, or an Optional of a class or of
-  ///   this kind of protocol. The check happens at registration.
+  ///   this kind of protocol. A composition of more than two protocols, one of them with generic arguments, isn't
+  ///   possible. The check happens at registration.
   public static var weak: Scope { Scope(lifetime: .weak) }
 
   /// Returns a scope of one value for each registration, kept until `cache` is reset.
@@ -50,8 +53,8 @@ extension Scope where Value: Sendable {
 
   /// Returns a copy of the scope whose values expire, and are replaced, once they have reached `age`.
   ///
-  /// Each request checks the age with the clock of the registry that has the registration. An expired value stays in
-  /// memory until the next request. A ``unique`` or ``graph`` value is never kept long enough to expire.
+  /// Each request checks the age with the clock of the registry that has the registration. An expired value may stay in
+  /// memory until the next request. Values of scope ``unique`` or ``graph`` never expire.
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 
@@ -81,7 +84,7 @@ package enum ScopeLifetime: Sendable {
 }
 
 extension ScopeLifetime {
-  /// Stops the program if the scope is `.weak`, but `type` isn't a type of objects or an Optional of objects.
+  /// Stops the program if the scope is `.weak`, unless `type` is known to be a type of objects or an Optional of these.
   func check(for type: any Any.Type, at place: SourcePlace) {
     guard isWeak else { return }
     if TypeName.isHeldByReference((type as? any OptionalValue.Type)?.wrappedType ?? type) { return }

@@ -13,7 +13,7 @@ public final class ScopeCache: Sendable {
   /// The name of the cache, shown in descriptions of a registry and in drawings of the dependency graph.
   let name: String
 
-  /// A weak reference to each registration with a scope in this cache, and to the registry of the registration.
+  /// The registrations whose scope is `.cached(in:)` with this cache, each with its registry, as weak references.
   private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
   /// Creates an empty cache with a name for messages and drawings.

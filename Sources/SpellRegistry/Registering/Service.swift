@@ -24,9 +24,10 @@ package struct Service: Sendable, Hashable {
   /// The service in words, as in `name`, but with the module in the type's name.
   package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
 
-  /// The Optional type of the service, of which a request gets nil if nothing is registered.
+  /// The service's type if it is an Optional.
   ///
-  /// This is nil if the type isn't an Optional, or if the service has a key.
+  /// A request for this type gets nil if nothing is registered. This property is nil if the type isn't an Optional, or
+  /// if the service has a key.
   var optional: (any OptionalValue.Type)? { key == nil ? type as? any OptionalValue.Type : nil }
   /// The service of the wrapped type, whose registrations also serve requests for this Optional type.
   ///

@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
 /// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request. A
-/// request from another task that the initializer starts counts only if it is for the run's own value, or for a value
-/// whose initializer requested the run's value. Otherwise, it doesn't count, because the initializer may never await
-/// that task.
+/// request from another task that the initializer starts doesn't count, because the initializer may never await that
+/// task. There is one exception: the request completes a cycle if it awaits the run itself, or a run whose initializer
+/// requested the run's value, directly or through others.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -19,13 +19,13 @@ final class AsyncRun: Sendable {
   /// They have to if a registry may keep these objects.
   let linksWeakly: Bool
 
-  /// The state of a run, which loses its references to other objects when the initializer ends.
+  /// The state of a run, which releases its asker and its resolution when the initializer ends.
   ///
   /// Tasks that the initializer has started may keep the run alive longer.
   private struct State: Sendable {
     /// The task in which the initializer runs; nil until the initializer starts.
     var task: TaskID?
-    /// The run whose initializer requested this run's value; nil if there is none.
+    /// The run whose initializer requested this run's value; nil if there is none, or if this run is over.
     var asker: AsyncRun?
     var resolution: Resolution?
     var isOver = false
@@ -145,7 +145,8 @@ final class AsyncRun: Sendable {
   ///
   /// - Parameter asker: The run that makes the request; nil if no run does.
   /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, `.cycle` if
-  ///   the calling task was started by an unfinished initializer of this run, or of a run that this run waits for.
+  ///   the calling task was started by an unfinished initializer of this run, or of a run that was begun for a request
+  ///   of this run's initializer, directly or through others.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
@@ -194,6 +195,8 @@ final class AsyncRun: Sendable {
 
 extension ValueCell {
   /// Returns a cell with the value wrapped in one or more Optionals, or this cell if `type` isn't an Optional type.
+  ///
+  /// - Precondition: If `type` is an Optional type, it wraps the cell's type in one or more Optionals.
   func wrapped(as type: any Any.Type) -> ValueCell {
     guard let optional = type as? any OptionalValue.Type else { return self }
     let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)

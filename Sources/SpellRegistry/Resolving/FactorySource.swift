@@ -23,7 +23,7 @@ internal import Support
 
   /// Puts the value that is kept for the arguments, or else a new value, in memory, and calls the hooks.
   ///
-  /// - Parameter arguments: The arguments; nil to keep no value, because an argument isn't equal to itself.
+  /// - Parameter arguments: The arguments; nil if an argument isn't equal to itself, in which case no value is kept.
   func putKept(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
@@ -103,7 +103,8 @@ internal import Support
     frame.registry = Borrowed(registry)
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
-    // A recursive call may have other arguments, so the recursion may end. Only the stack size limits the recursion.
+    // A recursive call may have other arguments, so the recursion may end. Unlike for an initializer, a frame with the
+    // same registration therefore isn't a cycle, and only the size of the stack limits the recursion.
     if isStackAddress(below: thread.fields.stackLimit) {
       throw thread.error(.stackExhausted, to: frame, at: step(type))
     }

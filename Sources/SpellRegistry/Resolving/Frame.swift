@@ -13,7 +13,10 @@ struct Frame: BitwiseCopyable {
   ///
   /// If this is nil, the task's context decides. The context's answer for the first object is then stored in the frame.
   var linksWeakly: Bool?
-  /// The address of the `CreationGate` at which other threads wait for the value; nil if nothing keeps the value.
+  /// The address of the `CreationGate` at which other threads wait for the value.
+  ///
+  /// This is the gate of a value that the registration keeps, or of the property whose own code makes the value. It is
+  /// nil for any other value.
   var gate: UInt?
   /// The address of the `CreationGate` of the property that will store the value; nil if no property will.
   ///

@@ -43,7 +43,8 @@ struct Hooks: ~Copyable, Sendable {
 
   /// Calls every hook, with no lock held.
   ///
-  /// Inside another hook, this function calls none, because hooks that cause each other's calls might never end.
+  /// While another hook runs on this thread, the function calls none, because hooks that cause each other's calls might
+  /// never end.
   func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
     if !areUsed { return }
     let thread = CurrentThread.current

@@ -4,11 +4,11 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// If the value's scope shares the value, a single run of the initializer makes it, however many tasks await it. If
-  /// the run fails, all these tasks get the error, and the next request starts another run. If one of these tasks is
-  /// canceled, its call immediately throws an error of code `.cancelled`. The run continues for the other tasks, and is
-  /// canceled if there are none. An initializer whose value isn't shared runs in the calling task, and has to check for
-  /// cancellation itself.
+  /// If the initializer is async and the scope keeps the value, a single run of the initializer makes it, however many
+  /// tasks await it. If the run fails, all these tasks get the error, and the next request starts another run. If one
+  /// of these tasks is canceled, its call immediately throws an error of code `.cancelled`. The run continues for the
+  /// other tasks, and is canceled if there are none. With the scopes `.unique` and `.graph`, an async initializer runs
+  /// in the calling task, and has to check for cancellation itself.
   ///
   /// If a value with a synchronous initializer needs a value that only the main actor can make, both values are made on
   /// the main actor. The synchronous initializer may run twice: first until it requests the main-actor value, and then
@@ -90,8 +90,8 @@ extension InitializerRegistry {
     }
   }
 
-  // The compiler splits an async function at each `await` in a loop. The functions below are never inlined, because a
-  // client would otherwise contain a copy of their code for each of these parts (10 KB).
+  // The compiler splits an async function at each `await` in a loop. Some functions below are marked `@inline(never)`,
+  // because a client would otherwise contain a copy of their code for each of these parts (10 KB).
 
   /// Returns the registration that wins for a request, or nil if no registration with an async initializer wins.
   @inline(never) private func asyncMatch(
@@ -204,8 +204,8 @@ extension InitializerRegistry {
 extension Resolver {
   /// Returns a dependency, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// The request belongs to the resolution of the initializer that received this resolver, so a cycle throws an error.
-  /// In all other respects, this method works like the registry's `resolveAsync`.
+  /// The request belongs to the resolution of the async initializer that received this resolver, so a cycle throws an
+  /// error. In all other respects, this method works like the registry's `resolveAsync`.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {

@@ -138,12 +138,14 @@ extension InitializerRegistry {
     case nothing(Finding.OptionalType? = nil)
   }
 
-  /// Puts the value for a request in memory, if anything serves the request.
+  /// Finds the registration that wins for a request, and puts its value in memory.
   ///
   /// - Parameters:
+  ///   - memory: The memory for a value of the requested type.
   ///   - propertyGate: The address of the `CreationGate` of the property that will store the value; nil if none will.
-  ///   - linksWeakly: Whether new objects hold their registry weakly. They must if a registry may keep the object that
-  ///     makes the request.
+  ///   - linksWeakly: Whether new objects must hold their registry weakly, because a registry may keep the object that
+  ///     makes the request. If this is false, the frames of the thread and the task's context decide.
+  /// - Returns: `.nothing` if no registration serves the request.
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
@@ -266,7 +268,8 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps;
   ///     nil if the registration keeps none.
-  ///   - linksWeakly: Whether new objects hold their registry weakly. They must if a registry may keep the value.
+  ///   - linksWeakly: Whether new objects must hold their registry weakly, because a registry may keep the value. If
+  ///     this is false, the frames of the thread and the task's context decide.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
     propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread

@@ -54,6 +54,9 @@ public struct InjectionPoint {
   var identity: PropertyIdentity? { cell?.identity ?? details?.identity }
 
   /// The declared type of the property, or the type that `resolve` was called with.
+  ///
+  /// If that type is an Optional, and a registration of the wrapped type serves the request, the registration's
+  /// initializer gets the wrapped type. The hooks that `resolveAsync` calls after an async initializer get it, too.
   public var propertyType: any Any.Type { service.type }
 
   /// The dynamic class of the container, even if main-actor code or a completion doesn't get the container itself.
@@ -61,9 +64,9 @@ public struct InjectionPoint {
 
   /// The name in the request, which is the property's own name unless its declaration or `resolve` specifies another.
   ///
-  /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is read
-  /// from a table. The property's own name is nil if no object holds the property; see ``container``. It is also nil in
-  /// a program built without reflection metadata.
+  /// Reflection finds the property's own name once for each class and property, in about a microsecond. After that,
+  /// the name is read from a table. The property's own name is nil if no object holds the property; see ``container``.
+  /// It is also nil in a class with a custom mirror, and in a program built without reflection metadata.
   public var propertyName: String? { requestedName?.name ?? ownName }
 
   /// The property's own name, even if the request uses another name.

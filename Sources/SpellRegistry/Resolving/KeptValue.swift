@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
 ///
-/// A factory also has one `KeptValue` for each list of arguments. Each value is made in a `ValueCell`, which is written
-/// once. All callers that find the same cell share its value. After a value is dropped, later callers find a new cell.
+/// A factory also has one `KeptValue` for each list of arguments. Each value is stored in a `ValueCell`, which is
+/// written once. All callers that find the same cell share its value. After a value is dropped, later callers find a
+/// new cell.
 final class KeptValue: Sendable {
   private struct State: Sendable {
     /// The cell for the value, even before the value is made; nil until the next request needs a cell.
@@ -46,7 +47,8 @@ final class KeptValue: Sendable {
   ///
   /// One call of `make` serves all callers that find the same cell. If `make` throws, each waiting thread tries again.
   ///
-  /// - Parameter registry: The registry that contains the registration.
+  /// - Parameter registry: The registry that contains the registration. For a value of a factory, this may be any
+  ///   registry, because no table has an entry for that value.
   /// - Returns: Whether there is a value; false only if the registration was withdrawn after the caller found it.
   func putValue(
     _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
@@ -193,7 +195,8 @@ final class KeptValue: Sendable {
 
   /// Drops the value permanently, after the registration was withdrawn.
   ///
-  /// If a value is being made, the callers that have already found the registration still get the value.
+  /// If a value is being made, the callers that have already found its cell, or find the cell before the value is made,
+  /// still get the value. Later callers have to find another registration.
   ///
   /// - Precondition: The caller has removed the registration from the registry's table, so no new request finds it.
   func retire() {
@@ -256,7 +259,8 @@ final class KeptValue: Sendable {
     if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
   }
 
-  /// Waits for the run that a request has joined, and returns the run's outcome, or nil if the task is canceled.
+  /// Waits for the run that a request has joined, and returns the run's outcome, or nil if the calling task is canceled
+  /// before it has the outcome.
   func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in

@@ -1,6 +1,6 @@
 internal import Support
 
-/// The registration that wins for a request, and the registry that contains this registration.
+/// A registration, such as the winner for a request, and the registry that contains it.
 package struct Match {
   package let record: RegistrationRecord
   package let owner: InitializerRegistry
@@ -200,7 +200,8 @@ extension InitializerRegistry {
     reachable.map { ($0.record.service.type, $0.record.place) }
   }
 
-  /// Returns the registration that serves a request for a service, and the registry that contains the registration.
+  /// Returns the registration that serves a request for a service, with the registry that contains the registration, or
+  /// nil if no registration serves the request.
   package func provider(
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }

@@ -29,7 +29,9 @@ final class Resolution: Sendable {
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
     var completions: [Completion] = []
-    /// The registrations of the running completion and of the completions that caused it, outermost first.
+    /// The registrations whose completions have led to the completion that runs now, in the order of cause and effect.
+    ///
+    /// The last element is the registration of the running completion.
     var chain: [RegistrationRecord] = []
     /// The number of completions, among those run so far, that other completions caused.
     var nestedCount = 0
@@ -75,7 +77,7 @@ final class Resolution: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Schedules `run`, a completion of the registration `record`, for the end of the resolution.
+  /// Schedules `run`, which calls a completion hook of `record`, for the end of the resolution.
   func atEnd(
     of record: RegistrationRecord, in registry: InitializerRegistry, linksWeakly: Bool,
     _ run: @escaping @Sendable () -> Void
@@ -105,7 +107,8 @@ final class Resolution: Sendable {
   /// Runs the completions, and all further completions that they cause, with no lock held.
   ///
   /// - Throws: `.cycle` if the completions seem to cause each other without end. This is the case if more than 100
-  ///   completions form one chain, or if completions have caused more than 10,000 others.
+  ///   completions form one chain, or if completions have caused more than 10,000 others. The remaining completions
+  ///   don't run in this case.
   func complete(on thread: CurrentThread) throws(InjectionError) {
     while true {
       // The calls leave the state before they run, so that their values are released with no lock held. A value's

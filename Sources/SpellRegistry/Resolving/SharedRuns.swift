@@ -67,7 +67,9 @@ struct SharedRuns: Sendable {
     return true
   }
 
-  /// Removes a request and returns the outcome of its run, or nil if the request has already left the run.
+  /// Removes a request and returns the outcome of its run.
+  ///
+  /// Returns nil if the request has already left the run, or if the run hasn't ended.
   mutating func take(_ ticket: Ticket) -> Outcome? {
     guard case .ended(let outcome) = requests.removeValue(forKey: ticket.number)?.stage else { return nil }
     return outcome

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The current registry of a task, and the run of the async initializer that the task belongs to.
 ///
 /// A ``Frame`` contains the corresponding facts for a thread. Each call of ``InitializerRegistry/run(_:)`` and each
-/// ``AsyncRun`` creates a context, and the tasks that start in the context inherit it.
+/// ``AsyncRun`` creates a context. The tasks that start in the context inherit it, except detached tasks.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// A copy of the registry's number, which can be read without retaining the registry.
@@ -11,6 +11,8 @@ final class TaskContext: Sendable {
   /// The reference that ``link`` contains, unless the registry is the shared registry.
   private let reference: RegistryReference
   /// The link that objects made in this context have to the registry, unless a ``Frame`` requires a weak link.
+  ///
+  /// An object that an initializer makes has a link of its own, because its ``Frame`` names the registry.
   let link: RegistryLink
   /// Whether objects made in this context hold their registry weakly.
   ///
@@ -39,7 +41,7 @@ final class TaskContext: Sendable {
 
   /// Creates the context of an async run or, if `run` is nil, of a call of ``InitializerRegistry/run(_:)``.
   ///
-  /// The context of a call takes over ``run`` and ``linksWeakly`` from the code that makes the call.
+  /// In the context of a call, ``run`` and ``linksWeakly`` have the same values as for the code that makes the call.
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
@@ -55,7 +57,8 @@ final class TaskContext: Sendable {
   /// Records that the body has returned, although tasks that it started may still run in this context.
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Weakens the references of the current and all enclosing contexts whose registry is `registry` or a descendant.
+  /// Weakens the references of the current context and its ``outer`` contexts whose registry is `registry` or a
+  /// descendant.
   ///
   /// This is necessary when `registry` gets a registration, because the registration may keep an object that was made
   /// in one of these contexts.

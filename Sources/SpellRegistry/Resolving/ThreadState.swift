@@ -8,11 +8,13 @@ internal import Synchronization
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames = FrameStack()
-  /// The resolution in progress; nil until the resolution has something to keep.
-  var resolution: Resolution?
-  /// Whether a hook of a registration or registry is running.
+  /// The resolution of the outermost request that the thread is serving; nil outside of a request.
   ///
-  /// During that time, no injection calls another hook of a registration or registry.
+  /// In a synchronous request, this is nil until there is a value of scope `.graph` or a completion to store in it.
+  var resolution: Resolution?
+  /// Whether a hook of a registration or registry is running on the thread.
+  ///
+  /// During that time, no injection on the thread calls another hook of a registration or registry.
   var isInHook = false
   /// A cache that says for each class whether it conforms to `InjectionObserver`, because a dynamic cast is slow.
   var observingClasses = AddressTable<Bool>()
@@ -116,8 +118,8 @@ extension CurrentThread {
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // An exhausted stack also counts as a cycle if one initializer is running more than four times. `obstacle(to:)`
-    // doesn't find a cycle if each of these runs is for a different property or object.
+    // An exhausted stack also counts as a cycle if the thread has more than four unfinished runs of one initializer.
+    // `obstacle(to:)` doesn't find a cycle if each of these runs is for a different property or object.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let own = frame.record.map { ObjectIdentifier($0.object) }
@@ -158,18 +160,18 @@ extension CurrentThread {
 
   /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
   func callingHooks(_ body: () -> Void) {
-    // A completion that a hook causes runs at the end of the resolution. The error of the completions is lost, because
-    // this function can't throw it.
+    // A completion that a hook causes runs at the end of the resolution. If that resolution is only for the hooks, the
+    // error of its completions is lost, because this function can't throw it.
     _ = try? resolving { () throws(InjectionError) in
       with(registry, linksWeakly: innermostLinksWeakly, body)
       return false
     }
   }
 
-  /// Runs the completions of the resolution, if there is one, and then releases the resolution.
+  /// Runs the completions that were scheduled in the thread's resolution, and then releases the resolution.
   ///
-  /// The completions still share the values of the resolution. They also run after an error, because values that were
-  /// made before the error may have been kept.
+  /// If the thread has no resolution, this does nothing. The completions still share the values of the resolution. They
+  /// also run after an error, because values that were made before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
     guard let resolution = fields.resolution else { return }
     defer {
