@@ -39,7 +39,8 @@ extension InitializerRegistry {
     graph(with: try await requests(during: body))
   }
 
-  private func graph(with requests: [RecordedRequest]) -> DependencyGraph {
+  /// Returns ``graph()`` together with recorded requests and with properties.
+  func graph(with requests: [RecordedRequest], properties: [PropertyLink] = []) -> DependencyGraph {
     let wiring = Wiring(of: self)
     let needs = zip(wiring.providers, wiring.needs).flatMap { asker, needs in
       needs.map { need in
@@ -52,8 +53,19 @@ extension InitializerRegistry {
     let asked = requests.map {
       Link(asker: $0.asker, provider: $0.provider, service: $0.service, isOthers: false, isObserved: true)
     }
-    return Drawing(roots: wiring.providers[..<wiring.rootCount].map(\.record), links: needs + asked).graph
+    let roots = wiring.providers[..<wiring.rootCount].map(\.record)
+    return Drawing(roots: roots, links: needs + asked, properties: properties).graph
   }
+}
+
+/// A property to draw, with the type that declares it and the service that it needs.
+struct PropertyLink {
+  let container: Service
+  /// The name of the declaring type in the graph, unless the type is itself registered or needed.
+  let containerName: String
+  /// The registration that serves the property; nil if none does.
+  let provider: RegistrationRecord?
+  let service: Service
 }
 
 /// A request to draw: a declared need of an initializer, or a recorded request of an initializer or of other code.
@@ -72,8 +84,11 @@ private struct Link {
 private struct Drawing {
   private let roots: [RegistrationRecord]
   private let links: [Link]
+  private let properties: [PropertyLink]
   private let rootIDs: Set<ObjectIdentifier>
   private let rootServices: Set<Service>
+  /// The services that are registered or needed.
+  private let services: Set<Service>
   /// The services by title.
   ///
   /// If several services have the same title, the graph adds the module to the name of each.
@@ -82,13 +97,16 @@ private struct Drawing {
   /// - Parameters:
   ///   - roots: The registrations of the graph's registry and its parents.
   ///   - links: The requests to draw.
-  init(roots: [RegistrationRecord], links: [Link]) {
+  ///   - properties: The properties to draw.
+  init(roots: [RegistrationRecord], links: [Link], properties: [PropertyLink]) {
     self.roots = roots
     self.links = links
+    self.properties = properties
     rootIDs = Set(roots.map { ObjectIdentifier($0) })
     rootServices = Set(roots.map(\.service))
     let others = links.flatMap { [$0.asker?.service, $0.provider?.service ?? $0.service].compactMap(\.self) }
-    meanings = Dictionary(grouping: roots.map(\.service) + others, by: \.title).mapValues { Set($0) }
+    services = rootServices.union(others + properties.map { $0.provider?.service ?? $0.service })
+    meanings = Dictionary(grouping: services, by: \.title).mapValues { Set($0) }
   }
 
   var graph: DependencyGraph {
@@ -106,6 +124,13 @@ private struct Drawing {
       let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
       nodes += [asker, needed].compactMap(\.self)
       if let asker { edges.append(.init(from: asker.type, to: needed.type, isObserved: link.isObserved)) }
+    }
+    for property in properties {
+      let isContainer = !services.contains(property.container)
+      let from = isContainer ? property.containerName : name(of: property.container, isOthers: false)
+      let needed = property.provider.map(node(of:)) ?? .init(type: name(of: property.service, isOthers: false))
+      nodes += [.init(type: from, isContainer: isContainer), needed]
+      edges.append(.init(from: from, to: needed.type))
     }
     return DependencyGraph(nodes: nodes, edges: edges)
   }

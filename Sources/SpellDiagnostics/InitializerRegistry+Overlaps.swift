@@ -77,12 +77,13 @@ extension InitializerRegistry {
 
   /// Returns an error for each instance registered for any supertype and each older registration for one supertype.
   ///
-  /// In one registry, the older registration wins for that supertype, which the instance was probably meant to serve.
+  /// The older registration wins for that supertype, which the instance was probably meant to serve. A parent's
+  /// registration doesn't win, so only registrations of this registry are compared.
   /// Older registrations that are themselves instances aren't reported.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }
-    let plain = reachableProviders.map(\.record).filter { $0.isUnlimited && $0.service.key == nil && !$0.isInstance }
+    let plain = registrations.filter { $0.isUnlimited && $0.service.key == nil && !$0.isInstance }
     return instances.flatMap { instance in
       plain.filter { $0.age < instance.age && $0.service != instance.service && instance.serves($0.service) }.map {
         InjectionError(

@@ -133,8 +133,10 @@ extension Wiring {
   }
 
   /// Returns the advice if the scope of `holder` may keep a value for longer than that of `held`; otherwise nil.
+  ///
+  /// A value that holds a factory doesn't hold the values that the factory makes.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
-    guard holder.outlives(held) else { return nil }
+    guard !held.isFactory, holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
     return """
       \(keeper) (\(holder.scopeName)) holds \(kept) (\(held.scopeName)) for longer than its scope keeps it. Give \(keeper) a \

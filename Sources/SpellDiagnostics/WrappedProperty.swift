@@ -143,18 +143,15 @@ extension InitializerRegistry {
   /// - Parameter properties: The properties to draw.
   /// - Returns: The graph with the properties' types.
   public func graph(properties: [WrappedProperty]) -> DependencyGraph {
-    let graph = graph()
-    var (nodes, edges) = (graph.nodes, graph.edges)
-    let registered = Set(nodes.map(\.type))
-    for property in properties {
+    let links = properties.compactMap { property -> PropertyLink? in
+      let provider = record(serving: property)
       let missing = property.necessity == .required ? property.decisiveService : nil
-      guard let needed = record(serving: property)?.service ?? missing else { continue }
-      let container = TypeName.of(property.containerType)
-      let from = registered.contains(container) ? container : property.containerName
-      nodes += [.init(type: from, isContainer: true), .init(type: needed.name)]
-      edges.append(.init(from: from, to: needed.name))
+      guard let service = provider?.service ?? missing else { return nil }
+      return PropertyLink(
+        container: Service(property.containerType), containerName: property.containerName, provider: provider,
+        service: service)
     }
-    return DependencyGraph(nodes: nodes, edges: edges)
+    return graph(with: [], properties: links)
   }
 
   /// Returns the registration that serves a property, or may serve it; nil if there is none.

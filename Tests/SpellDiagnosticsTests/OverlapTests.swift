@@ -32,6 +32,24 @@ import Testing
         """)
   }
 
+  @Test("a singleton that holds a factory isn't reported for the scope of the factory's values")
+  func factory() {
+    final class Hotel: Sendable { init(_: ArgumentFactory<Session, Int>) {} }
+    registry.register(Hotel.self, scope: .singleton, .autowire(Hotel.init))
+    registry.register(.factory(scope: .cached(in: cache)) { (_, _: Int) in Session() })
+    #expect(errors(.scopeCapture).isEmpty)
+  }
+
+  @Test("an instance of a child that wins over its parent's registration isn't reported")
+  func childInstance() throws {
+    struct Item: CustomStringConvertible, Sendable { let description: String }
+    registry.register((any CustomStringConvertible & Sendable).self) { Item(description: "parent") }
+    let child = InitializerRegistry(parent: registry)
+    child.register(.instance(Item(description: "child"), as: .anySupertype))
+    #expect(try child.resolve((any CustomStringConvertible & Sendable).self).description == "child")
+    #expect(child.validate().isEmpty)
+  }
+
   @Test(
     "which scope may hold which",
     arguments: [

@@ -18,7 +18,8 @@ struct ValidatePropertiesTests {
     #expect(
       missing() == [
         "Office.courier", "Branch.address", "Clerk.courier", "Desk.lamp", "Hidden.Archive.Index.theme",
-        "Constants.courier", "OfInts.address", "Local.lamp", "Widget.number", "Post.stamps",
+        "Constants.courier", "OfInts.address", "Local.lamp", "Widget.number", "Post.stamps", "Menu.Dish.plate",
+        "Plate.kiosk", "Kiosk.makeTicket",
       ])
   }
 
@@ -119,6 +120,9 @@ struct ValidatePropertiesTests {
     // `@Custom` asks for an Address with the property's own name, whatever the property's type is.
     registry.register(Address.self, .async { Address() })
     registry.register(Lamp.self, .onMainActor { Lamp() })
+    registry.register { Plate() }
+    registry.register { Kiosk() }
+    registry.register(.factory { (_, number: Int) in Ticket(number) })
     let child = InitializerRegistry(parent: registry)
     #expect(missing(in: child) == ["Hidden.Archive.Index.theme"])
     child.register((any PartialLoader).self) { NoLoader() }
@@ -160,6 +164,13 @@ private struct NoLoader: PartialLoader {
 }
 private struct PartialErrorForTests: Error {}
 
+final class Dish: Sendable {}
+enum Menu {
+  final class Dish { @Injected var plate: Plate }
+}
+final class Plate { @Injected var kiosk: Kiosk }
+final class Kiosk { @Injected var makeTicket: ArgumentFactory<Ticket, Int> }
+
 @Suite("The graph of a program's properties", .enabled(if: WrappedProperty.isSupported), .registry)
 struct PropertyGraphTests {
   let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
@@ -181,6 +192,30 @@ struct PropertyGraphTests {
     let address = try #require(graph.nodes.first { $0.type == "Address" })
     #expect(address.scope == nil && !address.isContainer)
     #expect(graph.nodes.count == Set(graph.nodes.map(\.type)).count)
+  }
+
+  @Test("a property of a registered factory's type isn't missing")
+  func factory() throws {
+    registry.register(.factory { (_, number: Int) in Ticket(number) })
+    let graph = registry.graph(properties: properties.filter { $0.description == "Kiosk.makeTicket" })
+    #expect(graph.edges.map(\.to) == ["factory of Ticket from Int"])
+    #expect(graph.nodes.contains { $0.type == "factory of Ticket from Int" && $0.place != nil })
+  }
+
+  @Test("a type isn't taken for a registered type of the same name")
+  func sameName() {
+    registry.register { Dish() }
+    let graph = registry.graph(properties: properties.filter { $0.description == "Menu.Dish.plate" })
+    #expect(graph.edges.map { "\($0.from) > \($0.to)" } == ["Menu.Dish > Plate"])
+  }
+
+  @Test("a missing type is missing even if it has properties itself, in any order")
+  func missingContainer() {
+    let drawn = properties.filter { ["Menu.Dish.plate", "Plate.kiosk"].contains($0.description) }
+    for properties in [drawn, drawn.reversed()] {
+      let plate = registry.graph(properties: properties).nodes.first { $0.type == "Plate" }
+      #expect(plate?.isContainer == false)
+    }
   }
 
   @Test("an optional property has an edge to what serves it")

@@ -100,6 +100,7 @@ package final class RegistrationRecord: Sendable {
   package var isUnlimited: Bool { container == nil && name == nil }
   var key: Key { Key(service: service, container: container, name: name, servesSupertypes: servesSupertypes) }
   package var isInstance: Bool { initializer.isInstance }
+  package var isFactory: Bool { initializer.isFactory }
   package var isAsync: Bool { initializer.async != nil }
   /// Whether the registration keeps one value for all requests.
   var isShared: Bool { if case .shared = keeping { true } else { false } }
