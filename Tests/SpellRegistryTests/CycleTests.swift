@@ -46,6 +46,7 @@ private final class C: Sendable { init(_: A) {} }
     let error = try #require(registry.error(resolving: [A].self))
     #expect(error.path == ["Array<A>", "A", "B", "C", "A"])
     #expect(error.description.hasPrefix("The initializer of A needs its own result: A → B → C → A."))
+    #expect(error.description.split(separator: "\n").count { $0.contains(" A: registered at") } == 1)
   }
 
   @Test("an initializer that needs itself is the shortest cycle")

@@ -147,9 +147,10 @@ extension InjectionError: CustomStringConvertible {
       if code != .cycle || cycle.count < cycle.endIndex {
         lines.append("  Path: \(Self.shortened(Array(path[..<cycle.endIndex])).joined(separator: " → "))")
       }
-      let facts = steps[..<cycle.endIndex].compactMap(\.line)
-      // If the whole path is one cycle, its last step is the same as its first step and needn't be listed again.
-      lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
+      var facts = steps[..<cycle.endIndex].compactMap(\.line)
+      // The last step of a cycle repeats an earlier step, which is listed already.
+      if code == .cycle, let last = facts.last, facts.dropLast().contains(last) { facts.removeLast() }
+      lines += Self.shortened(facts)
     }
     // A note that is already the headline isn't repeated.
     lines += (notes + [cure].compactMap(\.self)).filter { $0 != lines[0] }.map { "  \($0)" }
