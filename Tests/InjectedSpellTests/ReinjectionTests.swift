@@ -44,6 +44,17 @@ private class Page: InjectionObserver {
     #expect(page.heard.count == 10)
   }
 
+  @Test("re-injection can be repeated for a registration that is limited to the property's name")
+  func canBeRepeatedByName() {
+    let page = Page()
+    for round in 1...5 {
+      registry.register(named: "tracker", .instance(FileTracker("\(round)"), as: .anySupertype))
+      registry.reinject(FileTracker.self)
+      #expect(page.tracker.label == "\(round)")
+    }
+    #expect(page.heard.count == 5)
+  }
+
   @Test("re-injection reaches an Optional property")
   func reachesAnOptionalProperty() {
     register("old")

@@ -143,6 +143,18 @@ private final class Neighborhood {
     #expect(reads.value == 0)
   }
 
+  @Test("a search for a property that was injected again reads no other one")
+  func neighborsAfterReinjection() {
+    let reads = Counter()
+    let page = registry.run { Neighborhood(reads) }
+    for value in ["first", "second", "third"] {
+      registry.register(named: "middle", .instance(value))
+      registry.reinject(String.self)
+      #expect(page.middle == value)
+    }
+    #expect(reads.value == 0)
+  }
+
   @Test("a wrapper that has its storage behind a reference has a name")
   func behindAReference() throws {
     let page = registry.run { Neighborhood(Counter()) }

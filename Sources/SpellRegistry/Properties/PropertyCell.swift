@@ -93,7 +93,7 @@ extension PropertyCell {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
       case CreationGate.replaced: return false
-      case CreationGate.ready where !followsReinjection || !cell.isOutdated(state, in: container):
+      case CreationGate.ready where !followsReinjection || !isOutdated(cell, state, in: container):
         memory.copy(fields.type, from: cell.memory.value)
         return true
       case CreationGate.ready, CreationGate.vacant: break
@@ -368,18 +368,20 @@ extension PropertyCell {
   }
 
   /// Returns whether the property's registry or one of its parents has re-injected the property's service since the
-  /// value was made or last checked.
+  /// value of `cell`, the property's current cell, was made or last checked.
   ///
   /// An assigned value is never outdated. If the value isn't outdated, the function marks it as current. The next read
   /// then finds it current without a call of this function.
   ///
-  /// - Parameter state: The state of this cell's gate, which contains the epoch of the value.
-  private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
+  /// - Parameter state: The state of the gate of `cell`, which contains the epoch of the value.
+  /// - Precondition: This cell is the one in the property wrapper, because reflection finds the property's name by it.
+  private func isOutdated(_ cell: PropertyCell, _ state: UInt, in container: AnyObject?) -> Bool {
     let current = memory.epoch
     if current == state { return false }
-    if !fields.isAssigned.load(ordering: .relaxed) { fields.link.reporter?.report(request(in: container)) }
+    let isAssigned = cell.fields.isAssigned.load(ordering: .relaxed)
+    if !isAssigned { fields.link.reporter?.report(request(in: container)) }
     // If the property's own registry no longer exists, the old value stays, so it isn't outdated.
-    if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.link.registry {
+    if !isAssigned, let registry = fields.link.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
       // An instance of another type, registered with `as: .anySupertype`, may serve the request. A re-injection of the
@@ -387,7 +389,7 @@ extension PropertyCell {
       if let match = registry.match(request(in: container)) { services.append(match.record.service.id) }
       if registry.wasReinjected(services, after: state) { return true }
     }
-    _ = memory.head.gate.state.compareExchange(
+    _ = cell.memory.head.gate.state.compareExchange(
       expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
   }
