@@ -59,6 +59,26 @@ extension Shared<(@Sendable () -> Void)?> {
     #expect(try registry.resolve(Token.self) === first)
   }
 
+  @Test("makes a value once, even if the age of the value before it ends meanwhile", arguments: [true, false])
+  func slowSuccessor(isWeak: Bool) throws {
+    let (registry, clock, runs) = (registry, clock, Counter())
+    let scope: Scope<Token?> = isWeak ? .weak : .singleton
+    registry.register(Token?.self, scope: scope.expiring(after: .seconds(60))) {
+      if runs.increment() == 1 { return isWeak ? Token() : nil }
+      clock.advance(by: .seconds(2))
+      // A request for another name may join the run in progress, which is a cycle here.
+      _ = try? registry.resolve(Token?.self, named: "other")
+      return Token()
+    }
+    _ = try registry.resolve(Token?.self)
+    clock.advance(by: .seconds(59))
+    let second = try registry.resolve(Token?.self)
+    #expect(runs.value == 2)
+    #expect(try registry.resolve(Token?.self) === second)
+    clock.advance(by: .seconds(60))
+    #expect(try registry.resolve(Token?.self) !== second)
+  }
+
   @Test("works with cached, weak and async values")
   func otherScopes() async throws {
     let cache = ScopeCache("cache")

@@ -14,6 +14,9 @@ final class KeptValue: Sendable {
     ///
     /// The type isn't Optional, because unwrapping would copy the reference at each read.
     var weak = WeakReference(nil)
+    /// The time at which the kept value expires; nil if no value is kept, or if it never expires.
+    ///
+    /// After the last release of a weak value's object, the deadline stays until the next search for the cell.
     var deadline: Duration?
     var isRetired = false
     /// The async runs that make the value of `cell`, or of a former cell that was dropped.
@@ -142,7 +145,10 @@ final class KeptValue: Sendable {
       }
       let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
-      return (cell, Unchecked(value: state.weak.object), expired)
+      let object = state.weak.object
+      // The caller may make the value, which the deadline of a former value mustn't end.
+      if object == nil && cell.gate.current == CreationGate.vacant { state.deadline = nil }
+      return (cell, Unchecked(value: object), expired)
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
@@ -172,7 +178,7 @@ final class KeptValue: Sendable {
         forget(&state)
         return nil
       }
-      state.deadline = deadline
+      state.deadline = isNothing ? nil : deadline
       if scope.isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
         return nil
