@@ -98,6 +98,31 @@ private struct Service: Sendable { let configuration: Configuration }
     #expect(observed.text == "text!")
   }
 
+  @Test("an initializer that assigns the property that it serves leaves the property's name to the observer")
+  func assigningInitializer() {
+    final class Observed: InjectionObserver {
+      @Injected var text: String
+      @Injected(.everyRead) var number: Int
+      var heard: [String] = []
+      func didInject(_ value: Any, intoProperty name: String) { heard.append("\(name): \(value)") }
+    }
+    let registry = InitializerRegistry()
+    registry.register(
+      .in(Observed.self) { observed in
+        observed.text = "assigned"
+        return "made"
+      })
+    registry.register(
+      .in(Observed.self) { observed in
+        observed.number = 1
+        return 2
+      })
+    let observed = registry.run { Observed() }
+    #expect(observed.text == "made" && observed.number == 2)
+    #expect(observed.text == "assigned" && observed.number == 1)
+    #expect(observed.heard == ["text: made", "number: 2"])
+  }
+
   @Test("an expired async value whose deinitializer asks for the next one is released with no lock held")
   func expiredAsyncValue() async throws {
     let clock = TestClock()

@@ -132,6 +132,7 @@ extension PropertyCell {
     let own = hasExpression ? try? registry(for: container) : try registry(for: container)
     let (registry, linksWeakly) = own ?? (.current, false)
     let request = request(in: container)
+    let observed = callsHooks ? observedPoint(in: container, on: thread) : nil
     let gate = cell.memory.head.gate.id
     // The epoch is read before the value is made, so that a re-injection in the meantime makes the new value outdated.
     let epoch = self.memory.epoch
@@ -186,7 +187,9 @@ extension PropertyCell {
       cell.settle(as: epoch)
     }
     guard callsHooks else { return }
-    callHooks(memory, of: record, by: own?.registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
+    callHooks(
+      memory, of: record, by: own?.registry, in: container, observed: observed, hasHook: hasHook, on: thread
+    ) { hook($0, memory) }
   }
 
   /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
@@ -204,32 +207,6 @@ extension PropertyCell {
     try thread.inside(frame, body)
   }
 
-  /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the
-  /// container's ``InjectionObserver``, and the registry's hooks.
-  func callHooks(
-    _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
-    hasHook: Bool = true, on thread: CurrentThread = .current, hook: (AnyObject) -> Void
-  ) {
-    let observes = container.map { thread.observes(type(of: $0)) } ?? false
-    if !hasHook && !observes && record == nil && !(registry?.hooks.areUsed ?? false) { return }
-    callHooksInUse(memory, of: record, by: registry, in: container, observes: observes, on: thread, hook: hook)
-  }
-
-  private func callHooksInUse(
-    _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
-    observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
-  ) {
-    // The property's name is found before the hooks run. Reflection finds the name by the property's storage, and a
-    // hook may replace this storage.
-    let point = point(in: container).withKnownName()
-    thread.callingHooks {
-      record?.hooks.call(memory, fields.type, at: point)
-      if let container { hook(container) }
-      if observes, let container { observer(container)?.notify(memory.any(fields.type), at: point) }
-      registry?.hooks.call(memory, fields.type, at: point)
-    }
-  }
-
   /// Copies a stored value to `memory`, or else puts a value from the registry in `memory` and calls the hooks.
   ///
   /// A stored value was assigned, or injected by a `ServiceBox`. The property doesn't store a value from the registry.
@@ -243,12 +220,13 @@ extension PropertyCell {
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
       let registry = if let requested { requested } else { try registry(for: container).registry }
+      let observed = observedPoint(in: container)
       guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
         guard let optional = fields.type as? any OptionalValue.Type else { return false }
         optional.putNil(in: memory)
         return true
       }
-      callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
+      callHooks(memory, of: record, by: registry, in: container, observed: observed, hasHook: hasHook, hook: hook)
       return true
     }
   }
@@ -392,28 +370,5 @@ extension PropertyCell {
     _ = cell.memory.head.gate.state.compareExchange(
       expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
-  }
-}
-
-/// Returns the value as an observer, or nil if its type doesn't conform in the caller's isolation.
-///
-/// The parameter is an `Any`, because a cast from `AnyObject` ignores the isolation of the conformance. The function is
-/// never inlined, because the optimizer would then make the cast from `AnyObject`.
-@inline(never) private func observer(_ value: Any) -> (any InjectionObserver)? { value as? any InjectionObserver }
-
-extension InjectionObserver {
-  /// Notifies the object of an injection.
-  ///
-  /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
-  fileprivate func notify(_ value: Any, at point: InjectionPoint) {
-    guard let name = point.declaredName else {
-      trap(
-        """
-        \(TypeName.of(type(of: self))) observes its injections, but reflection does not show the name of the \
-        property declared here: build it with reflection metadata and without a custom mirror, and conform the \
-        property's wrapper to NamedProperty.
-        """, at: point.identity?.place)
-    }
-    didInject(value, intoProperty: name)
   }
 }
