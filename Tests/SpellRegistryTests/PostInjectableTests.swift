@@ -28,6 +28,17 @@ private final class Service: PostInjectable, Sendable {
     #expect(calls.value == ["first", "second"])
   }
 
+  @Test("an object that is also registered as an Optional is called once")
+  func optional() {
+    let calls = Shared<[String]>([])
+    let service = Service("service", calls)
+    registry.register(Service.self, .instance(service))
+    registry.register(Service?.self, .instance(service))
+    registry.register(Service??.self, .instance(service))
+    registry.postInjectInstances()
+    #expect(calls.value == ["service"])
+  }
+
   @Test("it runs with no lock held, so it may register and resolve")
   func reentrant() throws {
     struct Registrar: PostInjectable {

@@ -9,10 +9,11 @@ extension InitializerRegistry {
   public func postInjectInstances() {
     var called: Set<ObjectIdentifier> = []
     for record in registrations {
-      guard let instance = record.instance, let postInjectable = instance as? any PostInjectable else { continue }
+      // The cast unwraps an Optional, so that the check finds its object.
+      guard let instance = record.instance as? any PostInjectable else { continue }
       let isObject = type(of: instance) is any AnyObject.Type
       if isObject && !called.insert(ObjectIdentifier(instance as AnyObject)).inserted { continue }
-      postInjectable.postInject()
+      instance.postInject()
     }
   }
 
