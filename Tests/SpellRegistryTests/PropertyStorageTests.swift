@@ -20,6 +20,30 @@ import Testing
     #expect(page.$ticket.hasValue && page.$ticket.value?.number == 6)
   }
 
+  @Test("a re-injected property has its old value until another thread has made the new one")
+  func valueDuringReinjection() async {
+    let (registry, runs, begun, finish) = (registry, Counter(), Latch(), Latch())
+    registry.register(Ticket.self) {
+      let run = runs.increment()
+      if run == 2 {
+        begun.open()
+        finish.wait()
+      }
+      return Ticket(run)
+    }
+    let spell = registry.run { Spell<Ticket>() }
+    #expect(!spell.storage.hasValue && spell.storage.value == nil)
+    _ = spell.wrappedValue
+    registry.reinject(Ticket.self)
+    async let new = onThread { spell.wrappedValue.number }
+    _ = await onThread { begun.wait() }
+    #expect(spell.storage.hasValue)
+    #expect(spell.storage.value?.number == 1)
+    finish.open()
+    #expect(await new == 2)
+    #expect(spell.storage.value?.number == 2)
+  }
+
   @Test("a value that fills its memory is there as it was stored")
   func small() {
     for number in 0..<10_000 {

@@ -51,6 +51,16 @@ extension PropertyCell {
     memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.cell ?? self : self
   }
 
+  /// The property's current cell if it contains a value, even one that another thread is replacing; else nil.
+  var newestWithValue: PropertyCell? {
+    while true {
+      let cell = newest
+      let hasValue = cell.fields.hasValue.load(ordering: .acquiring)
+      // If another cell has replaced this one after the search, its value may be outdated or dropped.
+      if cell.memory.head.gate.current != CreationGate.replaced { return hasValue ? cell : nil }
+    }
+  }
+
   /// Marks the value in the cell as assigned, and lets other threads read the value.
   @usableFromInline func settleAsAssigned() {
     fields.isAssigned.store(true, ordering: .relaxed)
@@ -60,7 +70,7 @@ extension PropertyCell {
   private func settleWithValue() { settle(as: memory.epoch) }
 
   private func settle(as state: UInt) {
-    fields.hasValue.store(true, ordering: .relaxed)
+    fields.hasValue.store(true, ordering: .releasing)
     memory.head.gate.settle(as: state)
   }
 

@@ -22,13 +22,15 @@ struct PropertyFields: ~Copyable {
   let newer = Lock(Newer(cell: nil))
   /// Whether the cell's memory contains a value, which the deinitializer of ``PropertyCell`` has to destroy.
   ///
-  /// The value stays in the memory after another cell has replaced this cell.
-  ///
-  /// Relaxed ordering suffices for this flag and for `isAssigned`. A thread sets a flag before it marks the gate as
-  /// ready. Other threads read `isAssigned` only after they find the gate ready. When the deinitializer reads
-  /// `hasValue`, no other thread uses the cell any longer.
+  /// The value stays in the memory while another thread makes a new value, and after another cell has replaced this
+  /// cell. A thread sets the flag with releasing order after it writes the value. Other threads may therefore read the
+  /// value after they load the flag with acquiring order. When the deinitializer reads the flag, no other thread uses
+  /// the cell any longer.
   let hasValue = Atomic(false)
   /// Whether the value was assigned, so that a re-injection doesn't replace it.
+  ///
+  /// Relaxed ordering suffices: a thread sets the flag before it marks the gate as ready, and other threads read the
+  /// flag only after they find the gate ready.
   let isAssigned = Atomic(false)
 
   /// A reference to the newest cell of a property; nil if the cell in the property wrapper was never replaced.

@@ -81,10 +81,7 @@
   public func point(in container: AnyObject?) -> InjectionPoint { cell.point(in: container) }
 
   /// Whether the property has a value, determined without making one.
-  public var hasValue: Bool {
-    let newest = cell.newest
-    return withExtendedLifetime(newest) { newest.memory.isReady }
-  }
+  public var hasValue: Bool { cell.newestWithValue != nil }
 
   /// Returns whether the property has a value, after waiting for the thread, if any, that is making the value.
   ///
@@ -97,8 +94,7 @@
 
   /// The property's value, or nil if there is none, determined without making one.
   public var value: Value? {
-    let newest = cell.newest
-    return newest.memory.isReady ? withExtendedLifetime(newest) { newest.memory.read() as Value } : nil
+    cell.newestWithValue.map { newest in withExtendedLifetime(newest) { newest.memory.read() } }
   }
 
   /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
