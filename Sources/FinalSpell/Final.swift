@@ -121,7 +121,8 @@
 
   /// Returns the expression that an error message suggests, such as `$name.hasValue`.
   ///
-  /// If the property's name isn't known, the text has the placeholder `$property` and the form for a constant.
+  /// If the property's name isn't known, the text has a placeholder instead of the name. It then also has the form for
+  /// a constant such as `let id = Final<Int>()`, which is written without `$`.
   private func check(in container: AnyObject?) -> String {
     storage.point(in: container).step().propertyName.map { "$\($0).hasValue" }
       ?? "$property.hasValue (of a constant, constant.hasValue)"
@@ -151,20 +152,21 @@ extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Final") }
-  /// An unknown need, because only a property that is read before its assignment needs a registration.
+  /// An unknown need for a registration, because only a read before the assignment uses the registration.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Final {
-  /// Whether the constant has a value, from an assignment or from a registered initializer.
+  /// Whether a constant such as `let id = Final<Int>()` has a value, from an assignment or a registered initializer.
   public var hasValue: Bool { storage.hasValue }
 
-  /// Assigns the value of a constant.
+  /// Assigns the value of a constant such as `let id = Final<Int>()`.
   ///
-  /// - Throws: ``FinalError`` if the constant already has a value, which it keeps, or if the registered initializer
-  ///   that makes the value calls this method or waits for the calling thread.
+  /// - Throws: ``FinalError`` of code `.alreadyAssigned` if the constant already has a value, which it keeps. The code
+  ///   is `.beingMade` if a registered initializer is making the value, and calls this method or waits for the calling
+  ///   thread.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -186,8 +188,9 @@ extension Final {
     /// Copies of a struct share their storage until a copy is assigned with `=`. This method assigns the value of every
     /// copy that shares the storage.
     ///
-    /// - Throws: ``FinalError`` if the property already has a value, which it keeps, or if the registered initializer
-    ///   that makes the value calls this method or waits for the calling thread.
+    /// - Throws: ``FinalError`` of code `.alreadyAssigned` if the property already has a value, which it keeps. The
+    ///   code is `.beingMade` if a registered initializer is making the value, and calls this method or waits for the
+    ///   calling thread.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 }

@@ -11,19 +11,19 @@ extension InitializerRegistry {
   /// Properties that ask the registry at every read or hold their value weakly aren't filled.
   ///
   /// Reflection finds the properties in about a microsecond each. It reads them, so no other task may be using the
-  /// object. For a `Sendable` object, such as a main-actor object, name the properties.
+  /// object. For a `Sendable` object, such as a main-actor object, also pass key paths of its properties.
   ///
   /// - Throws: The error of the first property whose value can't be created, in which case the method stores no value.
   ///   The error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the
-  ///   class has none, has a custom mirror, or was built without reflection metadata. Only after an endless sequence of
-  ///   completion hooks, the values are stored although the method throws `.cycle`.
+  ///   class has none, has a custom mirror, or was built without reflection metadata. If completion hooks
+  ///   cause each other to run without end, the method throws `.cycle`, although it has stored the values.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     try inject(properties.map(\.wrapper), into: object)
   }
 
-  /// Fills all of an actor's `@Injected` properties together, or none of them, on the actor itself.
+  /// Fills all of an actor's `@Injected` properties together, or none of them, in the actor's isolation.
   public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
     try inject(into: object as AnyObject)
   }
@@ -86,16 +86,19 @@ extension InjectionError {
 protocol InjectableProperty: NamedProperty {
   /// Returns the property's own name, or nil if reflection doesn't show it.
   func name(in container: AnyObject) -> String?
-  /// Creates the value and returns a function that stores it, or returns nil if the property needs no value.
+  /// Creates the property's value, and returns a function that stores the value in the property.
   ///
-  /// The returned function returns another function, which calls the hooks. If the property has got a value in the
-  /// meantime, these functions do nothing.
+  /// The result is nil if the property already has a value, doesn't have the policy `.once`, or is an Optional for
+  /// which nothing is registered. The returned function stores the value, and returns a second function, which calls
+  /// the hooks. If the property has got another value in the meantime, neither function does anything.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
-  /// Injects a service and returns true, or returns false if the service's type doesn't fit the property.
+  /// Injects a service into the property, unless the service's type doesn't fit the property.
   ///
-  /// If the service is an object that the property already has, the function only returns true.
+  /// If the property already has this same object as its value, the function neither stores it nor calls hooks.
+  ///
+  /// - Returns: Whether the service's type fits the property.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
 

@@ -14,8 +14,8 @@
 /// ```
 ///
 /// On any thread, the property asks the registry that was current when the enclosing object was created. With
-/// `.everyRead`, a registry that is current at the read comes first. Registrations for a name match the property's own
-/// name, unless the declaration gives another name.
+/// `.everyRead`, a read asks the registry that the code around it has made current, if there is such a registry.
+/// Registrations for a name match the property's own name, unless the declaration gives another name.
 ///
 /// *Cost*: Declaring the property takes one allocation, and more with a name or `.weak`. The first read asks the
 /// registry. Each later read takes two atomic loads, about as long as a read of the language's own `lazy var`. With
@@ -52,7 +52,7 @@
     (self.policy, self.hook) = (policy, hook)
   }
 
-  // This initializer can't be in an extension, where a declaration without parentheses wouldn't find it.
+  // In an extension, this initializer wouldn't be found for a declaration without parentheses: `@Injected var clock`.
   /// Creates a property that asks the registry with the property's type and name, at the first read or at every read.
   @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -127,7 +127,8 @@
     var made: (value: Value, callHooks: () -> Void)?
     var isMaker = false
     var weakValue: WeakValue?
-    // The injection hooks belong to the resolution of the value, whose completion hooks run after them.
+    // A single resolution makes the value and calls the injection hooks. Completion hooks run at the end of the
+    // resolution, and so after the injection hooks.
     try InitializerRegistry.current.resolvingTogether { () throws(InjectionError) in
       weakValue = try weakStorage.makeValue(
         in: container, callsHooks: false,
@@ -174,7 +175,7 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether the constant has an injected value.
+  /// Whether a constant such as `let clock = Injected<Clock>()` has an injected value.
   ///
   /// If the constant holds its value weakly, the result is false after the value is gone.
   public var hasValue: Bool {
@@ -182,20 +183,20 @@ extension Injected {
     return storage.hasValue
   }
 
-  /// Returns the same value as ``value``, for a constant, but throws an error instead of stopping the program.
+  /// Returns the ``value`` of a constant, but throws an error where reading ``value`` would stop the program.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
-  /// Drops the value of a constant, so that the next read asks the registry for a new value.
+  /// Drops the value of a constant, such as `let clock = Injected<Clock>()`, so that the next read asks the registry.
   ///
-  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// The first value that the constant got, unless it is held weakly, stays in memory as long as the constant does,
+  /// because other threads may be reading it. For a property, use `$property.reset()`.
   public func reset() {
     if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
   }
 
-  /// The registry that the constant asks, which was current when the constant was created.
+  /// The registry of a constant such as `let clock = Injected<Clock>()`, which was current at the constant's creation.
   ///
   /// - Precondition: The registry still exists.
   public var registry: InitializerRegistry { storage.registry }
@@ -255,7 +256,7 @@ extension Injected {
 
   /// Creates a property that holds its value weakly.
   ///
-  /// - Precondition: The property is an Optional of a class, or of a protocol that only classes conform to.
+  /// - Precondition: The property's type is an Optional of a class, or of a protocol that only classes conform to.
   @inlinable public init(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
@@ -343,7 +344,7 @@ extension Injected {
     self.init(at: place, key: key, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property, and calls a method of the enclosing object with the value after each injection.
+  /// Creates a property that passes its value to a method of the enclosing object after each injection.
   ///
   /// An example is `@Injected(onInjection: Page.didGet) var tracker: Tracker`, where `didGet` takes a `Tracker`.
   @inlinable public init<Container: AnyObject>(
@@ -353,8 +354,7 @@ extension Injected {
     self.init(key, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class, and calls a main-actor method of the enclosing object with the value
-  /// after each injection.
+  /// Creates a property that passes its value to a main-actor method of the enclosing object after each injection.
   ///
   /// - Precondition: The value is injected on the main actor.
   @inlinable public init<Container: AnyObject & Sendable>(

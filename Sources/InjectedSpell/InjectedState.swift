@@ -3,7 +3,7 @@
   public import SpellRegistry
   public import SwiftUI
 
-  /// A property of a view that gets its value from the registry, and keeps it while the view is in the view tree.
+  /// A view's property that gets its value from the registry, and keeps the value while the view is in the view tree.
   ///
   /// ```swift
   /// struct SettingsView: View {
@@ -20,8 +20,9 @@
   /// SwiftUI creates a view's struct again at each update of the parent view. The injected value is created once for
   /// each position in the view tree, and released when the view is removed, like a value in `@State`.
   ///
-  /// SwiftUI updates the view when an `@Observable` property that `body` has read changes, or when an
-  /// `ObservableObject` is about to change. `$model.name` is a binding to a property of either kind of object.
+  /// If the value is an `@Observable` object, SwiftUI updates the view when a property changes that `body` has read. If
+  /// it is an `ObservableObject`, SwiftUI updates the view when the object is about to change. `$model.name` is a
+  /// binding to a property of either kind of object.
   ///
   /// *Registry*: The property asks the registry that an enclosing view or scene was given with `registry(_:)`. If none
   /// was given, the property asks the registry that was current when the view's struct was created. A view in the view
@@ -31,7 +32,8 @@
   /// the registry. Each later read takes about as long as a read of `@State`. Outside of the view tree, for example in
   /// a test that creates the view, nothing keeps the value, so each read asks the registry.
   ///
-  /// *Threads*: The property belongs to the main actor, like the view. Its initializer may require the main actor.
+  /// *Threads*: The property belongs to the main actor, like the view. The registered initializer may require the main
+  /// actor.
   ///
   /// *Traps*: A read stops the program if nothing is registered and the type isn't Optional, or if the initializer
   /// throws. The message has the file and line of the declaration, similar registrations and the line to add.
@@ -42,7 +44,7 @@
     private let key: InjectionKey<Value>?
     private let place: SourcePlace
 
-    /// Creates a property that asks the registry for its own type.
+    /// Creates a property that asks the registry for a value of the property's type.
     public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
       self.key = nil
       self.place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -99,7 +101,7 @@
       wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
     ) { fatalError() }
 
-    /// Unavailable, because a key is a constant of ``InjectionKeys``, and isn't named by a key path.
+    /// Unavailable, because a declared key is written with a dot, not as a key path; see ``InjectionKeys``.
     @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in @InjectedState(.model).")
     @_disfavoredOverload
     public init(

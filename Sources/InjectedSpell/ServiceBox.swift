@@ -49,7 +49,8 @@ public final class ServiceBox: Sendable {
 
   /// Creates an empty box, which registers its services in `registry`.
   ///
-  /// The box registers itself for properties with the name `serviceBox`, so a registry should belong to one box.
+  /// The box also registers itself in `registry`, for properties named `serviceBox`. For this reason, boxes shouldn't
+  /// share a registry.
   public init(registry: InitializerRegistry = InitializerRegistry()) {
     self.registry = registry
     registry.register(ServiceBox.self, named: "serviceBox") { [weak self] in
@@ -69,7 +70,8 @@ public final class ServiceBox: Sendable {
       state.lastNumber += 1
       let entry = Entry(service: service, number: state.lastNumber, register: register)
       let replaced = state.entries.updateValue(entry, forKey: name)
-      // Under the lock, no other call can end an adoption that hasn't begun.
+      // `Adoptions` makes the properties of an object in the box ask the box's registry. The code holds the box's lock,
+      // so that no other call can end an object's adoption before it has begun.
       if let object = replaced?.object { Adoptions.end(object, by: registry) }
       if let object = entry.object { Adoptions.begin(object, by: registry) }
       return replaced
@@ -115,7 +117,7 @@ public final class ServiceBox: Sendable {
   /// the property already has, the property stays as it is.
   ///
   /// Reflection finds the properties and reads them, so no other task may be using the object. For a `Sendable` object,
-  /// such as a main-actor object, name the properties.
+  /// such as a main-actor object, also pass key paths of its properties.
   ///
   /// - Returns: A report that lists the filled properties, the properties without a service, and the properties whose
   ///   service has another type.
@@ -144,7 +146,7 @@ public final class ServiceBox: Sendable {
       })
   }
 
-  /// Injects the services with matching names into an actor's `@Injected` properties, on the actor itself.
+  /// Injects the services with matching names into an actor's `@Injected` properties, in the actor's isolation.
   @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
 
@@ -168,8 +170,8 @@ public final class ServiceBox: Sendable {
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
   /// ```
   ///
-  /// The compiler checks the key paths. A computed or wrapped property must have a readable value, because the language
-  /// reads it before it sets it by key path. A property of an Optional type takes a service of its wrapped type.
+  /// The compiler checks the key paths. A computed or wrapped property must have a readable value, because setting it
+  /// by key path first reads the property. A property of an Optional type takes a service of its wrapped type.
   ///
   /// - Returns: A report that lists the names whose services were assigned, the names without a service, and the names
   ///   whose service has another type.
@@ -207,7 +209,9 @@ public final class ServiceBox: Sendable {
     return report
   }
 
-  /// Passes the service named `name`, or the box itself for "serviceBox", to `inject`, and adds the result to `report`.
+  /// Passes the service named `name` to `inject`, and adds the result to `report`.
+  ///
+  /// The name `serviceBox` stands for the box itself.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
     // An error means that this thread is making the property's value, or that another thread is making the value and
@@ -217,19 +221,19 @@ public final class ServiceBox: Sendable {
   }
 }
 
-/// The error for a request for the `ServiceBox` itself after the box has been released.
+/// The error that the registered initializer of a `ServiceBox` throws after the box has been released.
 private struct ServiceBoxGone: Error {}
 
-/// The result of filling an object from a ``ServiceBox``, as the names of the requested services.
+/// The result of filling an object from a ``ServiceBox``, which lists the names of the requested services.
 public struct FillReport: Sendable, Equatable {
-  /// The names of the properties that now contain their service.
+  /// The names of the services that the object's properties now contain.
   public var filled: [String] = []
-  /// The names of the properties for which the box has no service.
+  /// The requested names for which the box has no service.
   ///
-  /// A property is also in this list if the calling thread, or a thread that waits for it, is making the property's
-  /// value.
+  /// A name is also in this list if a thread is making the property's value, and that thread is the calling thread or
+  /// waits for the calling thread.
   public var missing: [String] = []
-  /// The names of the properties whose service has a type that doesn't fit.
+  /// The names of the services whose type doesn't fit the property.
   public var mismatched: [String] = []
   /// The reason that the object couldn't be filled; nil if it could.
   ///

@@ -3,21 +3,21 @@
   public import SwiftUI
 
   extension View {
-    /// Makes the `@InjectedState` properties of this view and of the views inside it ask a registry.
+    /// Sets the registry that the `@InjectedState` properties of this view, and of the views inside it, ask for values.
     ///
     /// ```swift
     /// DocumentView().registry(documentRegistry)
     /// ```
     ///
     /// A view that is already in the view tree keeps its values. An `@Injected` property of a model asks the registry
-    /// that creates the model. If an `@InjectedState` property of the view has the model, this is the given registry,
-    /// or the parent that keeps the model. `@Injected` and `@Preference` properties of a view itself ask the current
+    /// that creates the model. A model in an `@InjectedState` property of the view is created by `registry`, or by the
+    /// parent registry that keeps the model. `@Injected` and `@Preference` properties of a view itself ask the current
     /// registry, which is the shared registry while SwiftUI updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 
   extension Scene {
-    /// Makes the `@InjectedState` properties of the scene's views ask a registry.
+    /// Sets the registry that the `@InjectedState` properties of the scene's views ask for values.
     public func registry(_ registry: InitializerRegistry) -> some Scene { environment(\.registry, registry) }
   }
 

@@ -1,4 +1,4 @@
-/// The pauses between the attempts of a step, or the runs of a service.
+/// The pauses between the attempts of a launch step, or between the runs of a service.
 public struct Backoff: Sendable, Hashable {
   private let first: Duration
   private let cap: Duration
@@ -15,9 +15,9 @@ public struct Backoff: Sendable, Hashable {
     Backoff(first: first, cap: cap, jitter: jitter)
   }
 
-  /// Returns the pause after the failed attempt with the given number, counted from 1.
+  /// Returns the pause after the attempt, or before the restart, with the given number, counted from 1.
   ///
-  /// The argument `random` (0 to 1) is the fraction of the jitter by which the pause is shortened.
+  /// The pause is shortened by the fraction `jitter * random`, where `random` is from 0 to 1.
   func pause(after attempt: Int, random: Double = .random(in: 0...1)) -> Duration {
     var (pause, doublings) = (first, attempt - 1)
     while doublings > 0, pause > .zero, pause < cap {

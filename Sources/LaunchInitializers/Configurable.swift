@@ -23,7 +23,7 @@ public protocol Configurable: Sendable {
   /// Returns the configuration that a program uses by default.
   ///
   /// A launch doesn't call this method. If reading a configuration can fail, for example from a file, give the type an
-  /// initializer that throws, and pass the configuration that it creates to the sequence.
+  /// initializer that throws, and pass the configuration that it creates to the `LaunchSequence`.
   static func defaultConfiguration() -> Self
 
   /// Returns the value of a service's key, or nil if the key has no value.
@@ -49,8 +49,8 @@ extension Configurable {
 
   /// Returns advice about a missing value, or an empty string if ``serviceStorage`` has nothing to suggest.
   ///
-  /// The advice names the stages in which the key has a value, a service or key with a similar name, or up to ten
-  /// services or keys that exist.
+  /// The advice names the stages in which the key has a value. If there are none, it suggests a service or key with a
+  /// similar name, or else lists up to ten services or keys that exist.
   private func hint(for service: String, key: String) -> String {
     func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
       let names = Set(names).sorted()
@@ -89,7 +89,7 @@ extension Configurable {
       "the value can't be read as \(type). Correct the value that \(Self.self) returns for stage \(currentStage()).")
   }
 
-  /// Returns the value of a required key as a type, or throws a ``ConfigurationError``.
+  /// Returns the value of a required key, converted from text to `type`, or throws a ``ConfigurationError``.
   ///
   /// The error's code is `.missing` if the key has no value, or `.malformed` if the value can't be read as the type.
   public func requiredValue<Value: LosslessStringConvertible>(

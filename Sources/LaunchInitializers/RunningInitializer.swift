@@ -21,7 +21,7 @@ public protocol RunningInitializer: Initializable {
   ///   includes the error.
   func run(_ configuration: any Configurable) async throws
 
-  /// Asks the service to end; a server, for example, answers the requests under way and accepts no others.
+  /// Asks the service to end; a server, for example, finishes the current requests and accepts no new requests.
   ///
   /// By default, cancels the service's task.
   func stop() async

@@ -1,4 +1,4 @@
-/// An initializer that creates a service for `@Injected` properties and the registry.
+/// An initializer that creates a service, and registers the service for `@Injected` properties.
 ///
 /// ```swift
 /// struct DatabaseInitializer: ServiceInitializer {
@@ -8,9 +8,10 @@
 /// }
 /// ```
 ///
-/// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
-/// launch began, until the step has been shut down. If the step is repeated, the new instance replaces the old
-/// instance. After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
+/// The service is registered for properties of exactly the type ``Service``, in the registry that was current when the
+/// launch began. It stays registered until the step has been shut down. If the step is repeated, the new service
+/// replaces the old service. After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the
+/// service.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable
@@ -31,8 +32,8 @@ extension ServiceInitializer {
 extension RunningInitializer where Self: ServiceInitializer {
   /// Creates the service and registers it in the current registry.
   ///
-  /// Without this method, a type that is both a ``RunningInitializer`` and a ``ServiceInitializer`` would have two
-  /// ambiguous defaults.
+  /// A type that is both a ``RunningInitializer`` and a ``ServiceInitializer`` inherits two default implementations of
+  /// `perform(with:)`. Without this third, more specific implementation, calls would be ambiguous.
   public func perform(with configuration: any Configurable) async throws {
     StepContext.register(try await makeService(with: configuration))
   }

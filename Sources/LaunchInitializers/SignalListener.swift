@@ -8,16 +8,19 @@ final class SignalListener: Sendable {
   private let id: Int
 
   #if canImport(Dispatch) && !os(Windows)
-    /// Creates a listener that calls a function on the signal thread for each signal that arrives.
+    /// Creates a listener that calls a function whenever one of the given signals arrives.
     ///
-    /// The function gets the signal's number and an arrival number, which counts all signals of the process.
+    /// The function runs on the thread of `SignalPipe`. It gets the signal's number and an arrival number, which counts
+    /// the signals of all listeners in the process.
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
       id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
     }
 
     func finish() { SignalPipe.shared.remove(id) }
 
-    /// Calls the signal's former handler, or ends the process, even process 1, which a default action doesn't end.
+    /// Lets the signal's former handler handle the signal or, if the signal had no handler, ends the process.
+    ///
+    /// The process ends even if it is process 1, which the default action of a signal doesn't end.
     static func endProcess(_ number: Int32) { SignalPipe.shared.raise(number) }
   #else
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) { id = 0 }
@@ -35,8 +38,8 @@ final class SignalListener: Sendable {
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// For each signal that the pipe handles, the action before the first listener, and whether that action called a
-      /// function of the program.
+      /// For each signal that the pipe handles, the action that was set before the first listener was added, and
+      /// whether that action called a function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0
@@ -81,15 +84,16 @@ final class SignalListener: Sendable {
       }
     }
 
-    /// The numbers that stand for a handler: the default action, no action for an ignored signal, and an error.
+    /// The values of `SIG_DFL` (default action), `SIG_IGN` (ignored signal) and `SIG_ERR` (error), as numbers.
     private static let (standard, ignored, failed) = (0, 1, -1)
 
     private static func trap(_ number: Int32) -> Never {
       fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
     }
 
-    /// Removes a listener, and restores the former handlers of signals that now have no listener, unless other code has
-    /// set a handler since.
+    /// Removes a listener, and restores the former handlers of the signals that no longer have a listener.
+    ///
+    /// If other code has set a handler in the meantime, that handler stays.
     func remove(_ id: Int) {
       state.withLock { state in
         guard let removed = state.listeners.removeValue(forKey: id) else { return }
@@ -119,7 +123,7 @@ final class SignalListener: Sendable {
       } else {
         _ = signal(number, SIG_DFL)
       }
-      // The thread may have inherited a signal mask, so it has to unblock this signal.
+      // The calling thread may have inherited a mask that blocks the signal, so it has to unblock the signal.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)

@@ -24,15 +24,15 @@ final class StepContext: Sendable {
     current.sequence.register(service, by: current.job)
   }
 
-  /// Cancels the service that the current job asks to end.
+  /// Cancels the task of the service that the current job is stopping.
   static func cancelService() { if let current { current.sequence.handle(.cannotStop(current.job)) } }
 }
 
 extension LaunchSequence {
-  /// The ID of the step of this sequence that made the current call; nil if no step of this sequence made it.
+  /// The ID of the step whose job makes the current call; nil if the call doesn't come from a step of this sequence.
   ///
-  /// The value is also nil if the job that made the call has ended or was abandoned.
-  /// A call counts as a step's call even if it comes from a step of another sequence that the step launched.
+  /// The value is also nil if the job has ended or was abandoned. If a step of this sequence launched another sequence,
+  /// a call from a step of that other sequence counts as a call from the step that launched it.
   var callingStep: String? {
     var context = StepContext.current
     while let inner = context {

@@ -41,7 +41,7 @@
     (self.expression, self.hook) = (expression, hook)
   }
 
-  /// Creates a property that uses the registered initializer, or else the type's empty value.
+  /// Creates a property that uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
@@ -74,8 +74,9 @@
     self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that uses the registered initializer or else the type's empty value, and calls a closure after
-  /// each injection.
+  /// Creates a property without an expression, and with a closure that is called after the value is created.
+  ///
+  /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -84,7 +85,7 @@
     self.init(at: place, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property with an expression, and with a method of the enclosing object that is called with the value.
+  /// Creates a property with an expression, and passes each created value to a method of the enclosing object.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
@@ -96,8 +97,9 @@
       wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property that uses the registered initializer or else the type's empty value, and calls a method of the
-  /// enclosing object with the value.
+  /// Creates a property without an expression, and passes each created value to a method of the enclosing object.
+  ///
+  /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
@@ -163,7 +165,7 @@
     } catch { throw advised(error) }
   }
 
-  /// Puts the type's empty value in memory and returns true, or returns false if the type has no empty value.
+  /// Puts the type's empty value, such as 0 or `[]`, in memory, and returns whether the type has an empty value.
   ///
   /// The result is also false if the type's conformance to `DefaultInitializable` is isolated to another actor.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
@@ -172,7 +174,9 @@
     return true
   }
 
-  /// Returns the error, with the advice to write an expression if the property's own request is `.notRegistered`.
+  /// Returns the error, with added advice if nothing is registered for the property itself.
+  ///
+  /// The advice is to give the property an expression.
   @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
     guard error.code == .notRegistered, error.path.count == 1 else { return error }
     let (type, name) = (TypeName.of(Value.self, isNested: true), error.steps[0].propertyName ?? "property")
@@ -215,7 +219,9 @@ extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Lazy") }
-  /// An unknown need, because a property with an expression, or of a type with an empty value, needs no registration.
+  /// The need for a registration, which is unknown, because some properties can do without a registration.
+  ///
+  /// Examples are properties with an expression, and properties of a type with an empty value, such as 0 or `[]`.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

@@ -24,7 +24,7 @@ public import SpellRegistry
   @usableFromInline let storage: PropertyStorage<Value>
   @usableFromInline let initializer: @Sendable () -> Value
 
-  /// Creates a constant whose value a closure creates at the first read.
+  /// Creates a constant with a closure that creates the value at the first read.
   ///
   /// - Parameters:
   ///   - initializer: Creates the value, on the thread that reads it first, with no lock held.
@@ -59,8 +59,8 @@ public import SpellRegistry
 
   /// Drops the value, so that the next read creates a new value.
   ///
-  /// A thread that is already creating a value still gets that value. The threads that wait for it get the next value.
-  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does.
+  /// A thread that is already creating a value still gets that value, but threads that wait for it get the next value.
+  /// The constant's first value stays in memory as long as the constant does, because other threads may be reading it.
   public func reset() { storage.forget() }
 }
 

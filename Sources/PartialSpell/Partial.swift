@@ -30,7 +30,7 @@
 /// an error, or a missing resource for which the property reads nil, the next read tries again.
 ///
 /// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, or
-/// for a static property, declare a constant. The constant has the operations of `$property` itself:
+/// for a static property, declare a constant. You call the operations of `$property` on the constant itself:
 /// `let theme = Partial<Theme>()`, `theme.value`, `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
@@ -69,7 +69,7 @@
     self.init(at: place, resource: resource, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property, and calls a method of the enclosing object with the value after the value is loaded.
+  /// Creates a property that passes its value, once loaded, to a method of the enclosing object.
   ///
   /// An example is `@Partial(onInjection: Menu.didLoad) var texts: Texts`, where `didLoad` takes a `Texts`.
   public init<Container: AnyObject>(
@@ -79,8 +79,9 @@
     self.init(resource, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class, and calls a main-actor method of the enclosing object with the value
-  /// after the value is loaded.
+  /// Creates a property that passes its value, once loaded, to a main-actor method of the enclosing object.
+  ///
+  /// This form is for the properties of a main-actor class.
   ///
   /// - Precondition: The first read of the property is on the main actor.
   public init<Container: AnyObject & Sendable>(
@@ -149,7 +150,7 @@ extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Partial") }
-  /// A need for a registration of the value's type or, if there is none, of a ``PartialLoader``.
+  /// The need for a registration, either for the value's type or for a ``PartialLoader``.
   package static var need: PropertyNeed { PropertyNeed(.required, services: [(any PartialLoader).self]) }
 }
 
@@ -224,14 +225,14 @@ extension Partial {
   /// Whether the value has been loaded; reading `hasValue` doesn't load it.
   public var hasValue: Bool { storage.hasValue }
 
-  /// Returns the same value as ``value``, for a constant, but throws an error instead of stopping the program.
+  /// Returns the value of a constant, but, unlike ``value``, throws an error instead of stopping the program.
   @discardableResult
   public func load() throws(PartialError) -> Value { try load(in: nil) }
 
   /// Drops the value of a constant, so that the next read loads a new value.
   ///
-  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// The constant's first value stays in memory as long as the constant does, because other threads may be reading it.
+  /// For a property, use `$property.reset()`.
   public func reset() { storage.forget() }
 
   /// The projection `$property`, with operations that a plain read doesn't offer.

@@ -24,7 +24,7 @@ public struct PartialError: Error, Sendable {
     public static let unsupportedType = Code(description: "unsupportedType")
     /// The loader needs the main actor, but the property wasn't read on the main actor.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The loader couldn't be created, or threw an error of its own; see ``PartialError/underlying``.
+    /// The loader couldn't be created, or failed for another reason; see ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
     /// The initializer registered for the type failed or needs the property itself, or the registry no longer exists.
     ///

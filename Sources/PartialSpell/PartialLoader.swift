@@ -122,7 +122,7 @@ extension Decoding: FileDecoding where Value: Decodable {
 
 /// Casts a value to `FileDecoding` in the caller's isolation.
 ///
-/// Never inlined, because the optimizer would then ignore the isolation.
+/// Never inlined, because the optimizer would ignore the isolation in an inlined cast.
 @inline(never) private func decoding(_ value: Any) -> (any FileDecoding)? { value as? any FileDecoding }
 
 #if canImport(Foundation)
@@ -178,7 +178,7 @@ extension Decoding: FileDecoding where Value: Decodable {
     }
   }
 
-  /// Returns the objects of a nib that no other object in the nib contains.
+  /// Returns the top-level objects of a nib, which no other object in the nib contains.
   @MainActor private func topLevelObjects(of nib: String, in bundle: Bundle) -> [Any] {
     #if canImport(UIKit) && !os(watchOS)
       return UINib(nibName: nib, bundle: bundle).instantiate(withOwner: nil)

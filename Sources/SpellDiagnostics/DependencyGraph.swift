@@ -8,14 +8,14 @@ public struct DependencyGraph: Sendable {
   public struct Node: Sendable, Hashable {
     /// The type's name, with its module if another type in the graph has the same name.
     ///
-    /// For a factory, the name is a text such as `factory of Ticket from Int`. The name ends in `of another registry`
-    /// if the graph's own registry provides another value of the type.
+    /// For a factory, the name is a text such as `factory of Ticket from Int`. If the node stands for a value of
+    /// another registry, and the graph's own registry also provides the type, the name ends in `of another registry`.
     public internal(set) var type: String
     /// The scope of the type's registration; nil if nothing is registered.
     ///
     /// For an instance, this is `unique`. For a factory, this is the scope of the values that the factory makes.
     public internal(set) var scope: String?
-    /// The property names that the type's registrations are for, as they are written in source.
+    /// The property names to which the type's registrations are limited, such as `"port"` or `.containing("timeout")`.
     public internal(set) var names: [String] = []
     /// The file and line of the type's first registration, as `Module/File.swift:line`; nil if nothing is registered.
     public internal(set) var place: String?
@@ -37,10 +37,10 @@ public struct DependencyGraph: Sendable {
 
   /// The registered types in the order of registration, followed by all other types.
   public let nodes: [Node]
-  /// The dependencies, with those of autowired initializers first.
+  /// The dependencies, beginning with the dependencies of autowired initializers.
   ///
-  /// In a graph of a recording, the recorded requests follow. In a graph of properties, the dependencies of the
-  /// properties follow.
+  /// If the graph was made with a closure whose requests were recorded, the recorded dependencies follow. If the graph
+  /// was made with properties, the dependencies of the properties follow.
   public let edges: [Edge]
 
   /// - Parameters:

@@ -39,7 +39,7 @@ extension InitializerRegistry {
     graph(with: try await requests(during: body))
   }
 
-  /// Returns ``graph()`` together with recorded requests and with properties.
+  /// Returns ``graph()``, extended with the given recorded requests and with the dependencies of the given properties.
   func graph(with requests: [RecordedRequest], properties: [PropertyLink] = []) -> DependencyGraph {
     let wiring = Wiring(of: self)
     let needs = zip(wiring.providers, wiring.needs).flatMap { asker, needs in
@@ -61,21 +61,23 @@ extension InitializerRegistry {
 /// A property to draw, with the type that declares it and the service that it needs.
 struct PropertyLink {
   let container: Service
-  /// The name of the declaring type in the graph, unless the type is itself registered or needed.
+  /// The name that the graph shows for the declaring type, if this type is neither registered nor needed.
   let containerName: String
-  /// The registration that serves the property; nil if none does.
+  /// The registration that provides the property's value; nil if no registration provides it.
   let provider: RegistrationRecord?
   let service: Service
 }
 
-/// A request to draw: a declared need of an initializer, or a recorded request of an initializer or of other code.
+/// A request to draw, which was either declared by an initializer or recorded.
+///
+/// A recorded request was made by an initializer or by other code.
 private struct Link {
   /// The registration whose initializer makes the request; nil for other code.
   let asker: RegistrationRecord?
-  /// The registration that serves the request; nil if none does.
+  /// The registration that provides the requested value; nil if no registration provides it.
   let provider: RegistrationRecord?
   let service: Service
-  /// Whether the request is a declared need that goes to a registry other than the registry of the graph.
+  /// Whether an initializer declares the request, and the request goes to a registry other than the graph's registry.
   let isOthers: Bool
   let isObserved: Bool
 }
@@ -119,7 +121,8 @@ private struct Drawing {
     var edges: [DependencyGraph.Edge] = []
     for link in links {
       let asker = link.asker.map(node(of:))
-      // A request by code outside of initializers isn't a dependency, but the registration that serves it is a node.
+      // A request by code outside initializers isn't a dependency, but the registration of the requested value is a
+      // node.
       if asker == nil && link.provider == nil { continue }
       let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
       nodes += [asker, needed].compactMap(\.self)

@@ -4,15 +4,17 @@ internal import Support
 // This file finds registrations that compete for the same requests. One of them may have no effect.
 
 extension InitializerRegistry {
-  /// Returns an error for registrations of this registry that replaced others, can never win, lose for a supertype, or
-  /// have equal rank.
+  /// Returns an error for each conflict between registrations of this registry.
+  ///
+  /// A registration is in conflict if it replaced another registration, is never chosen, isn't chosen for one of its
+  /// supertypes, or has the same rank as another registration.
   func overlaps() -> [InjectionError] {
     let registrations = registrations
     return replacements(among: registrations) + overlappingNames(among: registrations)
       + overlappingInstances(among: registrations) + losingInstances(among: registrations)
   }
 
-  /// Returns an error for each registration that replaced another one from another place in the source code.
+  /// Returns an error for each registration that replaced a registration from another place in the source code.
   ///
   /// Tests and previews replace registrations intentionally, so only a registry for context `.live` is checked.
   private func replacements(among registrations: [RegistrationRecord]) -> [InjectionError] {
@@ -28,13 +30,12 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each pair of registrations whose `.containing` names overlap, unless the newer name is more
-  /// specific.
+  /// Returns an error for each pair of registrations with `.containing` names, unless the newer name is more specific.
   ///
-  /// Only registrations of one service for the same containers are compared. Case is ignored. Any two names overlap,
-  /// because a property's name may contain both. The newer name is more specific if it contains the older name and
-  /// isn't equal to it. Exact names overlap only if they are equal. In that case, the newer registration replaces the
-  /// older one.
+  /// Only registrations of the same service for the same containers are compared. Case is ignored. Any two such names
+  /// overlap, because a property's name may contain both. The newer name is more specific if it contains the older name
+  /// and isn't equal to it. Exact names aren't compared: they overlap only if they are equal, and then the newer
+  /// registration replaces the older registration.
   private func overlappingNames(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
@@ -58,9 +59,10 @@ extension InitializerRegistry {
         """)
   }
 
-  /// Returns an error for each autowired dependency that several instances registered for any supertype could serve.
+  /// Returns an error for each autowired dependency whose value could be any of several instances.
   ///
-  /// A dependency isn't ambiguous if the registration that serves it is for exactly its type.
+  /// Such instances are registered for any supertype. A dependency isn't ambiguous if the registration that is chosen
+  /// is for exactly the dependency's type.
   private func overlappingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
@@ -75,10 +77,10 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each instance registered for any supertype and each older registration for one supertype.
+  /// Returns an error for each pair of an instance for any supertype and an older registration for one supertype.
   ///
-  /// The older registration wins for that supertype, which the instance was probably meant to serve. A parent's
-  /// registration doesn't win, so only registrations of this registry are compared.
+  /// For that supertype, the older registration is chosen, although the instance was probably meant to be chosen. The
+  /// instance does take precedence over a parent's registration, so only registrations of this registry are compared.
   /// Older registrations that are themselves instances aren't reported.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }

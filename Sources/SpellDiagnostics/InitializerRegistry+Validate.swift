@@ -13,7 +13,7 @@ extension InitializerRegistry {
   /// | `.notReady` | an autowired initializer needs a value that exists only for a caller that awaits it |
   /// | `.cycle` | autowired initializers need each other |
   /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
-  /// | `.shadowed` | a registration can never win, loses for one supertype, or has replaced another one |
+  /// | `.shadowed` | a registration is never chosen, isn't chosen for one supertype, or has replaced another one |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
   /// | `.notShared` | each property may get its own preference store |
   ///
@@ -40,7 +40,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each dependency whose async value isn't kept, or that no registration serves.
+  /// Returns an error for each dependency that has no registration, or that has an async value that isn't kept.
   ///
   /// A dependency of an Optional type needs no registration.
   fileprivate func unmetNeeds() -> [InjectionError] {
@@ -107,10 +107,10 @@ extension Wiring {
 
   // MARK: Captures
 
-  /// Returns an error for each value that a kept value holds for too long, or that the checked registry overrides.
+  /// Returns an error for each value that a kept value shouldn't hold.
   ///
-  /// A value is held for too long if `outlives(_:)` says that its scope may end before the scope of the kept value. The
-  /// kept value holds the other value directly, or through values of scope `.unique`.
+  /// A kept value shouldn't hold a value whose scope may end earlier, as `outlives(_:)` determines, or a value that the
+  /// checked registry overrides. The kept value holds the other value directly, or through values of scope `.unique`.
   fileprivate func captures() -> [InjectionError] {
     providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
       var found: [InjectionError] = []
@@ -197,8 +197,8 @@ extension RegistrationRecord {
 
   /// Returns whether this registration's scope may keep a value for longer than the scope of `held` does.
   ///
-  /// Of two scopes that may expire, the one with the longer duration counts as longer, whenever the values are made. A
-  /// singleton also outlives a weak value, because it would hold that value forever.
+  /// If both scopes may expire, the scope with the longer duration counts as longer, no matter when the values are
+  /// made. A singleton also outlives a weak value, because the singleton would hold that value forever.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false

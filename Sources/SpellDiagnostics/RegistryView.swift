@@ -38,10 +38,10 @@ extension InitializerRegistry {
     provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
   }
 
-  /// The registrations of this registry and its parents that aren't overridden, in order of registration.
+  /// The registrations of this registry and its parents, in the order of registration, without overridden ones.
   var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
 
-  /// Returns the error for a service for which this registry has no registration.
+  /// Returns the error for a service that isn't registered in this registry.
   ///
   /// - Parameters:
   ///   - service: The service that is missing.
@@ -50,7 +50,7 @@ extension InitializerRegistry {
     missing(service, asked: InjectionStep(service), by: asker).asked(by: asker.step)
   }
 
-  /// Returns the error for a property for which this registry has no registration.
+  /// Returns the error for a property that needs `service`, which isn't registered in this registry.
   func missing(_ service: Service, for property: String) -> InjectionError {
     missing(service, asked: InjectionStep(service, property: property))
   }
@@ -71,7 +71,7 @@ extension InitializerRegistry {
   }
 }
 
-/// A request for a service, by the initializer of a registration or by other code.
+/// A request for a service, made by a registration's initializer or by other code.
 struct RecordedRequest: Sendable {
   /// The registration whose initializer made the request; nil for other code.
   let asker: RegistrationRecord?
@@ -80,7 +80,9 @@ struct RecordedRequest: Sendable {
   let service: Service
 }
 
-/// A log of the requests during a recording, with equal requests listed once, in the order of the first requests.
+/// A log of the requests that are made during a recording.
+///
+/// Requests with the same asker, provider and service are listed once, in the order in which they were first made.
 private final class RequestLog: Sendable {
   private struct ID: Hashable {
     let asker: ObjectIdentifier?

@@ -32,11 +32,11 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   let necessity: PropertyNeed.Necessity
   /// The types that the property asks for, in order; a registration for one of them suffices.
   fileprivate let types: [any Any.Type]
-  /// The name in the property's request if the declaration specifies none; nil for a struct's property or a constant.
+  /// The name with which the property asks a registry, unless the declaration specifies another name.
   ///
-  /// A constant is a wrapper in a `let`, such as `let clock = Injected<Clock>()`.
+  /// This is nil for a struct's property, and for a constant such as `let clock = Injected<Clock>()`.
   fileprivate let requestedName: String?
-  /// Whether the declaration may specify another name, or a key.
+  /// Whether the declaration may specify a name other than ``requestedName``, or a key.
   fileprivate let takesNameOrKey: Bool
   /// The class of the container in the property's request; nil if ``requestedName`` is nil.
   fileprivate let requestedContainer: (any AnyObject.Type)?
@@ -115,7 +115,7 @@ extension InitializerRegistry {
   /// ``validate(keys:)`` checks the registrations themselves.
   ///
   /// - Parameter properties: The properties to check.
-  /// - Returns: An error for each property that no registration serves, with the line to add.
+  /// - Returns: An error for each property that the check reports, with the line to add.
   public func validate(properties: [WrappedProperty]) -> [InjectionError] {
     properties.compactMap { property in
       guard property.necessity != .unknown, record(serving: property) == nil, let service = property.decisiveService
@@ -126,7 +126,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns whether a registration makes values of the service's type or a subtype, or functions that return the type.
+  /// Returns whether a registration that isn't limited to a name or a class makes values that fit the service.
+  ///
+  /// A value fits if it has the service's type or a subtype, or if it is a function that returns the service's type.
   private func fits(_ service: Service) -> Bool {
     let isSubtype = subtypes(of: service.type)
     return reachable.map(\.record).contains { record in
@@ -156,8 +158,9 @@ extension InitializerRegistry {
 
   /// Returns the registration that serves a property, or may serve it; nil if there is none.
   ///
-  /// This is the registration that wins for an object of the declaring class. If there is none, it is the newest
-  /// registration in the nearest registry for a subclass, or for another name that the declaration may give.
+  /// The result is the registration that this registry chooses for an object of the declaring class. If there is none,
+  /// the result is the newest registration for a subclass, or for another name that the declaration may give. It comes
+  /// from the nearest registry that has such a registration.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
     let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
     return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }

@@ -11,10 +11,11 @@ internal import Synchronization
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///
-/// The most specific registration wins. The container decides first: exactly the class, then a class with its
-/// subclasses (the nearest class first), then any container. The name decides next: equal, then contained, then any
-/// name. The kind decides last: exactly the type, then an instance that serves supertypes. In a tie, the newest
-/// registration wins. A registration replaces an older one for the same type or key, class, name and kind.
+/// Of all registrations that match a request, the registry chooses the most specific. The container decides first:
+/// exactly the class, then a class with its subclasses (the nearest class first), then any container. The name decides
+/// next: an equal name, then a text that the property's name contains, then any name. The kind decides last: exactly
+/// the type, then an instance that serves supertypes. In a tie, the registry chooses the newest registration. A
+/// registration replaces an older one for the same type or key, class, name and kind.
 ///
 /// **A registry owns what it makes.** While an initializer runs, one registry is current, and the `@Injected`
 /// properties of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
@@ -44,7 +45,7 @@ public final class InitializerRegistry: Sendable {
     CurrentThread.current.registry ?? TaskContext.current?.registry
   }
 
-  /// The number of the registry that ``requested`` returns; 0 if that is nil.
+  /// The number of the registry that ``requested`` returns; 0 if ``requested`` is nil.
   ///
   /// Costs less than ``requested``, which retains the registry.
   @usableFromInline package static var requestedNumber: UInt64 {
@@ -81,7 +82,7 @@ public final class InitializerRegistry: Sendable {
   ///
   /// - Parameters:
   ///   - parent: The registry that serves requests for which the new registry has no registration. A registration in
-  ///     the new registry wins over all of the parent's registrations, however specific they are.
+  ///     the new registry takes precedence over all of the parent's registrations, however specific they are.
   ///   - context: The purpose of the registry's values. The default is the parent's context or, without a parent,
   ///     `.live`.
   ///   - clock: The clock that determines when kept values expire, such as a test clock. The default is the parent's
@@ -139,8 +140,8 @@ public final class InitializerRegistry: Sendable {
     defer { context.end() }
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
-      // The registry of the initializer that is running on this thread would win over the registry of the task, so
-      // `body` runs in a frame without a registry.
+      // The registry of the initializer that is running on this thread would take precedence over the registry of the
+      // task, so `body` runs in a frame without a registry.
       return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
@@ -176,9 +177,10 @@ public final class InitializerRegistry: Sendable {
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// The registrations of this registry in the order of registration, and then the defaults of the keys used so far.
+  /// The registrations of this registry in the order of registration, and then the default registrations of keys.
   ///
-  /// A key's default registration is left out if another registration serves the key for all properties.
+  /// A declared key gets its default registration at its first use. The default registration is left out if another
+  /// registration serves the key for all properties.
   package var registrations: [RegistrationRecord] {
     table.withLock { $0.all + $0.defaultsInForce }
   }
@@ -211,8 +213,8 @@ extension InitializerRegistry: CustomStringConvertible {
   /// A list of the registrations of this registry and of its parents, with one line for each registration.
   ///
   /// A line shows the service, and the class and name to which the registration is limited. It also shows the scope or
-  /// the word `instance`, whether a value is kept, and the place of the registration in the source code. A factory
-  /// whose scope keeps values counts as keeping one after its first call.
+  /// the word `instance`, whether a value is kept, and the place of the registration in the source code. For a factory
+  /// whose scope keeps values, the line says `kept` after the factory's first call.
   ///
   /// ```swift
   /// print(registry)
@@ -255,9 +257,10 @@ package final class RegistryReporter: Sendable {
 
   fileprivate init(outer: RegistryReporter?) { self.outer = outer }
 
-  /// Makes `receive` the only closure that is called for each request to the registry.
+  /// Makes `receive` the closure that is called for each request to the registry, in place of any earlier closure.
   ///
-  /// It is also called for requests to children of context `.test`, unless the registry is the shared registry.
+  /// The closure is also called for requests to children of context `.test`, unless the registry is the shared
+  /// registry.
   package func watch(_ receive: @escaping Watcher) { receivers.withLock { $0.onRequest = receive } }
 
   /// Makes the next read of each injected property count as a request, even if a value has already been injected.

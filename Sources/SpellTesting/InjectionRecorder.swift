@@ -91,7 +91,7 @@ public final class InjectionRecorder: Sendable {
 
   /// Drops the recorded injections and values, and continues recording.
   public func reset() {
-    // The deinitializers of kept values may run any code, so the values are released after the lock.
+    // The deinitializers of kept values may run any code, so the values are released with no lock held.
     let dropped = recorded.withLock { recorded in
       defer { recorded = Recorded() }
       return recorded
@@ -112,7 +112,9 @@ public final class InjectionRecorder: Sendable {
     }
   }
 
-  /// Returns the type of a value or, for an Optional, the type of the wrapped value.
+  /// Returns the type of a value or, for an Optional that isn't nil, the type of the wrapped value.
+  ///
+  /// For nested Optionals, the innermost wrapped value counts.
   private func contentType(of value: Any) -> any Any.Type {
     guard let optional = value as? any OptionalValue, let content = optional.content else {
       return type(of: value)
@@ -189,9 +191,11 @@ package final class RecorderHub: Sendable {
 
   private let recorders = Lock<[WeakReference]>([])
 
-  /// Returns the hub of a registry, which the first call creates and adds to the registry as a hook.
+  /// Returns the hub of a registry.
+  ///
+  /// The first call for a registry creates its hub, and adds the hook that passes each injection to the hub.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
-    // The registries are released outside the lock, because their release may run any code.
+    // `alive` holds the other hubs' registries until the lock is released, because their release may run any code.
     let (hub, alive) = hubs.withLock { hubs -> (RecorderHub, [AnyObject]) in
       if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return (entry.hub, []) }
       let alive = hubs.compactMapValues(\.registry.object)
@@ -206,7 +210,7 @@ package final class RecorderHub: Sendable {
   }
 
   func add(_ recorder: InjectionRecorder) {
-    // The recorders are released outside the lock, because the release of a kept value may run any code.
+    // `alive` holds the recorders until the lock is released, because the release of their values may run any code.
     let alive = recorders.withLock { recorders in
       let alive = recorders.compactMap(\.object)
       recorders = alive.map { WeakReference($0) } + [WeakReference(recorder)]

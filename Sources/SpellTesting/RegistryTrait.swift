@@ -27,8 +27,8 @@ public import Testing
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
 /// registry begins with only a preference store in memory, so tests can run in parallel, and no preference is written
 /// to a disk. But if another library's trait has made a registry current, the test's registry begins as an empty child
-/// of that registry. The test's registry has the context `.test`. If a property can't be injected, the whole message is
-/// recorded as an issue before the program stops.
+/// of that registry. The test's registry has the context `.test`. If a property can't be injected, the whole error
+/// message is recorded as an issue before the program stops.
 ///
 /// If a test runs the live initializer of a declared key that has no `test` initializer, a warning on standard error
 /// names the key, once in the process. With `.strict`, an issue names the key instead. To allow the live initializer in
@@ -74,7 +74,8 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   /// Creates the registry of one test, with the clock of the innermost trait that has a clock, and starts to watch the
   /// requests to the registry.
   ///
-  /// If `current` isn't the shared registry, for example because of another library's trait, it becomes the parent.
+  /// If `current` isn't the shared registry, for example because of another library's trait, `current` becomes the new
+  /// registry's parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
@@ -115,7 +116,9 @@ package final class RegistryEscapes: Sendable {
   /// The detector that the current task uses, which is the same for all tasks except in tests of this module.
   @TaskLocal package static var current = RegistryEscapes()
 
-  /// The running tests, each with its registry and the preference store's registration that the registry began with.
+  /// The running tests, each with its registry.
+  ///
+  /// `usual` is the registration of the preference store that the registry began with; nil if it began without a store.
   private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: RegistrationRecord?)]>([])
   private let reported = Lock<Set<String>>([])
   package init() {}
@@ -125,14 +128,15 @@ package final class RegistryEscapes: Sendable {
     InitializerRegistry.warnOfSharedUse(service, isFound, step)
   }
 
-  /// Reports a request to the shared registry, and returns true, if a running test's own registry would have served the
-  /// request differently.
+  /// Reports a request to the shared registry if a running test's own registry would serve the request differently.
   ///
-  /// Each request is reported only once, but the result is also true for a repeated request.
+  /// Each request is reported only once.
   ///
-  /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If all
-  /// running tests needed their own registration, the code would be reported when its test runs alone, but not when the
-  /// test runs in a suite.
+  /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If a
+  /// report required such a registration in all running tests, code that is reported when its test runs alone would
+  /// not be reported when the test runs in a suite.
+  ///
+  /// - Returns: Whether there is such a running test, even if the request was reported earlier.
   private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
     let running = running.withLock(\.self).filter { $0.registry.overrides(service, besides: $0.usual) }
     guard let first = running.first else { return false }
@@ -148,7 +152,7 @@ package final class RegistryEscapes: Sendable {
     return true
   }
 
-  /// Starts to report each other test that uses an object of this test's registry.
+  /// Adds `test` to the running tests, and starts to report other tests that use an object of the test's registry.
   func begin(_ test: Test, _ registry: InitializerRegistry, usual: RegistrationRecord?) {
     _ = Self.watchShared
     running.withLock { $0.append((test, registry, usual)) }

@@ -48,10 +48,11 @@ public final class TestClock: Clock, Sendable {
   /// The nominal resolution, which is one nanosecond; the clock doesn't round times.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Advances the clock by a duration, and wakes the tasks whose deadlines have come, in the order of the deadlines.
+  /// Advances the clock by a duration, and wakes the tasks whose deadlines have come.
   ///
-  /// If several tasks wake at once, the runtime decides which of them runs first. If the order matters, advance the
-  /// clock step by step. If a woken task sleeps again, its new sleep starts at the new time.
+  /// The clock wakes the tasks in the order of their deadlines, but the runtime decides which of the woken tasks runs
+  /// first. If the order matters, advance the clock step by step. If a woken task sleeps again, its new sleep starts at
+  /// the new time.
   ///
   /// - Precondition: The duration isn't negative.
   public func advance(by duration: Duration) { advance { $0.advanced(by: duration) } }
@@ -97,7 +98,7 @@ public final class TestClock: Clock, Sendable {
   ///
   /// - Throws: `CancellationError` if the task is canceled before the sleep is over. The sleep then ends immediately.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
-    // The standard library's implementation leaves the caller's actor, which would change the order of waking.
+    // The standard library's `sleep(for:)` would leave the caller's actor, and so change the order in which tasks wake.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
   }
 
@@ -153,7 +154,8 @@ extension TestClock {
   ) async {
     let id = sleep.withLock { $0.makeID() }
     let expiry = Task {
-      // The limit is divided into 20 sleeps. At most one of them ends while other tests occupy all threads of the pool.
+      // The limit is divided into 20 sleeps. While other tests occupy all threads of the pool, at most one sleep ends.
+      // Such a period therefore uses up at most a twentieth of the limit.
       for _ in 0..<20 {
         do { try await Task.sleep(for: limit / 20) } catch { return }
       }
@@ -184,7 +186,7 @@ extension TestClock {
     sleep.withLock { $0.watchers.removeValue(forKey: id) }?.continuation.resume(returning: false)
   }
 
-  /// Resumes the waiting tests whose conditions the sleeping tasks satisfy.
+  /// Resumes each waiting test whose condition is satisfied by the deadlines of the sleeping tasks.
   private func notifyWatchers() {
     for watcher in sleep.withLock({ $0.takeSatisfiedWatchers() }) { watcher.resume(returning: true) }
   }
@@ -213,7 +215,9 @@ private struct SleepState: Sendable {
     return lastID
   }
 
-  /// Sets the time, and returns the sleepers that are due, sorted by deadline and then by when they went to sleep.
+  /// Sets the time, removes the sleepers whose deadlines have come, and returns their continuations.
+  ///
+  /// The continuations are sorted by deadline, and for equal deadlines by the order in which the sleeps began.
   mutating func advance(to instant: TestClock.Instant) -> [CheckedContinuation<Void, any Error>] {
     now = instant
     let due = sleepers.filter { $0.value.deadline <= instant }

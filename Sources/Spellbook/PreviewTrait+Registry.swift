@@ -3,7 +3,7 @@
   public import SwiftUI
 
   extension PreviewTrait where T == Preview.ViewTraits {
-    /// Returns a trait that gives a preview its own registry, with preview values for keys and preferences in memory.
+    /// Returns a trait that gives a preview its own registry, with in-memory preferences and the keys' preview values.
     ///
     /// ```swift
     /// #Preview(traits: .registry { $0.register((any AudioPlayer).self) { SilentPlayer() } }) {
@@ -11,9 +11,9 @@
     /// }
     /// ```
     ///
-    /// `@InjectedState` properties of the preview's views ask this registry. `@Injected` and `@Preference` properties
-    /// also ask it if the registry creates their enclosing object. In a view itself, `@Injected` and `@Preference`
-    /// properties ask the shared registry. `configure` runs once for each preview.
+    /// The `@InjectedState` properties of the preview's views take their values from this registry. So do the
+    /// `@Injected` and `@Preference` properties of objects that the registry creates. The `@Injected` and `@Preference`
+    /// properties of a view itself use the shared registry instead. `configure` runs once for each preview.
     @MainActor public static func registry(
       _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
       _ configure: (InitializerRegistry) -> Void = { _ in }

@@ -16,7 +16,7 @@
 #endif
 
 extension InitializerRegistry {
-  /// Calls `make` while a new registry for previews is current, which has its own preferences in memory.
+  /// Calls `make` with a new preview registry, which has its own in-memory preferences, as the current registry.
   ///
   /// ```swift
   /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }

@@ -34,7 +34,7 @@ public final class ImmediateClock: Clock, Sendable {
   /// Creates a clock whose time is zero.
   public init() {}
 
-  /// The latest deadline that any task has slept until, or zero if there is no later one.
+  /// The latest deadline that any task has slept until, or zero if no deadline was later than zero.
   public var now: Instant { time.withLock { $0 } }
 
   /// The nominal resolution, which is one nanosecond, although the clock doesn't round times at all.

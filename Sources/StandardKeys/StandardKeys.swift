@@ -1,5 +1,6 @@
-// The keys of this module are for values from a program's environment. All Foundation types of these values are in
-// FoundationEssentials, so a program on Linux that doesn't import Foundation doesn't link the rest of Foundation.
+// The keys of this module are for values that a program takes from the system, such as the time and the locale. All
+// Foundation types of these values are in FoundationEssentials, so a program on Linux that doesn't import Foundation
+// doesn't link the rest of Foundation.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -38,9 +39,10 @@ extension InjectionKeys {
 
   /// The clock for delays and timeouts.
   ///
-  /// The value is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>` when the
-  /// test first needs the key, for example by the trait `.registry(clock: TestClock())`. If no clock is registered, it
-  /// is an ``ImmediateClock``, so that no test waits for real time, or for a clock that never advances by itself.
+  /// The value is a `ContinuousClock`. In a test, the value is instead the clock that is registered as
+  /// `any Clock<Duration>` when the test first needs the key. The trait `.registry(clock: TestClock())` registers such
+  /// a clock. If no clock is registered, the value is an ``ImmediateClock``, so that no test waits for real time, or
+  /// for a clock that never advances by itself.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 

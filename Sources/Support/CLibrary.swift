@@ -20,7 +20,7 @@
 ///
 /// The function waits while a pipe is full, even if the pipe is in nonblocking mode. Unlike `write`, it raises no
 /// SIGPIPE, which would end the program. If the pipe has no reader anymore, or writing fails for another reason, the
-/// rest of the text is lost. On Windows and WASI, this is one plain call of `write`.
+/// rest of the text is lost. On Windows and WASI, the function only calls `write` once, without these precautions.
 package func writeToStandardError(_ text: String) {
   let bytes = Array(text.utf8)
   #if os(Windows)
@@ -49,7 +49,7 @@ package func writeToStandardError(_ text: String) {
   /// A lock that keeps a thread from enabling SIGPIPE while another thread is still writing.
   private let pipeSignal = Lock(())
 
-  /// Calls `body` while no write to `descriptor` raises SIGPIPE.
+  /// Disables SIGPIPE for writes to `descriptor`, calls `body`, and restores the previous setting.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
     // On Apple platforms, SIGPIPE is sent to the process, so blocking it on this thread wouldn't help.
     pipeSignal.withLock { _ in

@@ -55,7 +55,8 @@ extension Collection where Element == UInt8 {
 extension String {
   /// Returns whether the string contains `part`, comparing whole characters instead of bytes.
   ///
-  /// If `part` is ASCII, characters that are only canonically equal to it, such as the Kelvin sign to `K`, don't count.
+  /// If `part` is ASCII, the string must also contain the bytes of `part`. The Kelvin sign alone, for example, doesn't
+  /// match `K`, although the two characters are canonically equal.
   package func contains(part: String) -> Bool {
     guard utf8.contains(part: part.utf8) || !part.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
     return part.isEmpty || indices.contains { self[$0...].hasPrefix(part) }
@@ -67,9 +68,9 @@ extension String {
 extension String {
   /// Returns the name with the smallest edit distance from this string, or nil if no name is close enough.
   ///
-  /// Case is ignored, and a name that is equal to this string is skipped. A name is close enough if the distance is at
-  /// most a third of this string's length, or is 1. Both are counted in UTF-8 bytes. Among equally close names, the
-  /// function returns the alphabetically first name.
+  /// The distance ignores case. A name that equals this string, including the case, is skipped. A name is close enough
+  /// if the distance is at most a third of this string's length, or is 1. The distance and the length are counted in
+  /// UTF-8 bytes. Among equally close names, the function returns the alphabetically first name.
   ///
   /// - Complexity: O(*n* × *m*) for each name with about the same length and letters, where *n* and *m* are the lengths
   ///   of this string and the name.
@@ -93,8 +94,8 @@ extension String {
 extension Sequence<UInt8> {
   /// A set of bits that shows which letters and digits a lowercase text contains.
   ///
-  /// The low six bits of a byte are the number of its bit. Some bytes share a bit, such as `p` and `0`. Texts with
-  /// different sets are different, but different texts may have the same set.
+  /// The low six bits of a byte select the bit that represents the byte in the set. Some bytes share a bit, such as `p`
+  /// and `0`. Texts with different sets are different, but different texts may have the same set.
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
@@ -105,7 +106,8 @@ extension Sequence<UInt8> {
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of `a` and `b`.
 package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
-  // The table of distances is computed row by row from the row before it, `last`. A swap also needs the row `before`.
+  // Each row of the table of distances is computed from the previous row, `last`. For a swap, the function also needs
+  // `before`, which is the row above `last`.
   var before: [Int] = []
   var last = Array(0...b.count)
   for i in a.indices {
@@ -146,8 +148,8 @@ extension Unicode.Scalar {
   fileprivate var needsEscape: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true
-    // Format characters need an escape, except U+200C and U+200D, which control the joining of letters and emoji, and
-    // the tags in flags.
+    // Format characters need an escape, with two exceptions: U+200C and U+200D control the joining of letters and
+    // emoji, and U+E0020 to U+E007F are the tags in flags.
     case .format: return value != 0x200C && value != 0x200D && !(0xE0020...0xE007F).contains(value)
     default: return false
     }

@@ -17,7 +17,9 @@ enum Command: Equatable {
 
 /// The form of a value in an argument.
 enum ValueForm: Equatable {
-  /// The value is JSON or, if the current value of the key is a string, text with or without JSON's quotes.
+  /// The form depends on the current value of the key.
+  ///
+  /// If the current value is a string, the argument is text, with or without JSON's quotes. Otherwise, it is JSON.
   case kept
   case json
   case text
@@ -80,8 +82,8 @@ extension Command {
 
   /// Sets a value, which is read from the standard input if the argument is `-`.
   ///
-  /// If `form` is `.kept` and the current value of the key is a string, the new value is also a string, with or without
-  /// JSON's quotes. Unless `form` is `.text`, `null` removes the value.
+  /// If `form` is `.kept` and the current value of the key is a string, the new value is also a string, and the
+  /// argument may omit JSON's quotes. Unless `form` is `.text`, `null` removes the value.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let isInput = value == "-"
     let value = isInput ? try Console.readText() : value
@@ -141,7 +143,7 @@ extension Command {
     return try Console.readAll(from: pipe, named: source.description)
   }
 
-  /// Writes each key of the file that has an override, with the overriding value and the source of the override.
+  /// Prints the overridden keys of the file, each with the overriding value and the source of the override.
   private func showOverrides(_ overrides: PreferenceOverrides, of store: FilePreferenceStore) throws {
     let overriding = OverridingPreferenceStore(overrides, over: store)
     var unused = overrides.sources
@@ -153,7 +155,7 @@ extension Command {
     for source in unused { Console.complain("the file has no key for \(source)") }
   }
 
-  /// Writes each change to all keys, or to one key, until the tool is interrupted.
+  /// Prints the changes of one key, or of all keys if `key` is nil, until the tool is interrupted.
   ///
   /// The command ends with an error if the file can't be watched, because silence would suggest that nothing changes.
   private func watch(_ store: FilePreferenceStore, _ key: String?) async throws -> ExitCode {
@@ -186,7 +188,7 @@ extension Command {
 
 // MARK: Export
 
-/// The target of an export; a file that the export creates is readable only by its owner.
+/// An export of a store's values to `target`; a file that the export creates is readable only by its owner.
 struct Export {
   let target: FilePath
   /// The path of the file that is exported, which must not be the target.

@@ -57,7 +57,9 @@ struct Editing {
     return nil
   }
 
-  /// Writes the edited values and returns true, or returns false if another program has changed one of these values.
+  /// Writes the edited values, unless another program has changed one of them.
+  ///
+  /// - Returns: Whether the values were written.
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }

@@ -70,9 +70,11 @@ extension Command {
     }
   }
 
-  /// Removes `--string` or `--json` from the end of the arguments and returns this form, or else returns `.kept`.
+  /// Removes the last argument if it is `--string` or `--json`.
   ///
   /// An earlier `--string` or `--json` is a key or a value.
+  ///
+  /// - Returns: The form that the removed option stands for, or `.kept` if no option was removed.
   private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
     let form: ValueForm
     switch arguments.last {

@@ -2,9 +2,9 @@ internal import Support
 
 /// The steps of a sequence in an order in which they can run, and the dependencies between them.
 ///
-/// A step that declares its order waits only for the steps that it declares. Each other step waits for the previous
-/// step in the list that declares no order. The plan keeps the order of the list, except that each step comes after the
-/// steps that it waits for.
+/// A step that declares its order, for example with `.requires("db")`, waits only for the steps that it declares. Each
+/// other step waits for the nearest earlier entry of its list that declares no order either. The plan keeps the order
+/// of the list, except that each step comes after the steps that it waits for.
 ///
 /// A group begins and ends with a point, which is a node without code. Another point separates the deferred steps from
 /// the other steps. The points keep the size of a plan linear in the numbers of steps and references.
@@ -20,7 +20,7 @@ struct LaunchPlan: Sendable {
     /// The reason not to run the step in the current release stage; nil if the step may run.
     let exclusion: String?
 
-    /// Creates the node of a step or, if `listed` is a group or nil, a point.
+    /// Creates a point if `listed` is a group or nil; otherwise, creates the node of a step.
     init(
       _ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage,
       isDeferral: Bool = false
@@ -43,13 +43,13 @@ struct LaunchPlan: Sendable {
 
   /// The nodes, in an order in which each node comes after the nodes that it waits for.
   let nodes: [Node]
-  /// The index of the node between the steps of the launch and the deferred steps; nil if no step is deferred.
+  /// The index of the point that separates the deferred steps from the other steps; nil if no step is deferred.
   let deferral: Int?
   /// For each node, the nodes that it waits for.
   let dependencies: StepGraph
   /// For each node, the nodes that wait for it.
   let dependents: StepGraph
-  /// For each node, the nodes that have to complete before it may run.
+  /// For each node, its necessary dependencies; the node is skipped unless all of them complete.
   let requirements: StepGraph
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {

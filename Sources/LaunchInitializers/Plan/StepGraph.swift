@@ -1,4 +1,6 @@
-/// A graph with a list of other nodes for each node, such as the nodes that the node waits for.
+/// A directed graph, which has a list of target nodes for each node.
+///
+/// In a graph of dependencies, for example, the list of a node contains the nodes that it waits for.
 ///
 /// All lists share one array, because separate arrays would cost more than everything else in a plan of many steps.
 struct StepGraph: Sendable {

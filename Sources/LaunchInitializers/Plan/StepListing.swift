@@ -11,16 +11,16 @@ struct StepListing {
     let path: [String]
   }
 
-  /// A list of steps, of a group or of the whole sequence, whose entries are being added to the nodes.
+  /// A list that is being added to `nodes`: the steps of one group or of the whole sequence.
   private struct OpenList {
     private let listed: [LaunchStep]
     private var index = 0
     let group: Group?
     /// For each entry that has been added, the range of its nodes.
     var spans: [Span] = []
-    /// The last node of the latest entry that isn't deferred, and of the latest deferred entry.
+    /// The last nodes of two entries: the latest entry that isn't deferred, and the latest deferred entry.
     ///
-    /// Both leave out the entries that declare an order.
+    /// Entries that declare an order don't count.
     var (former, formerDeferred): (Int?, Int?)
 
     init(_ listed: [LaunchStep], of group: Group?) { (self.listed, self.group) = (listed, group) }
@@ -38,13 +38,13 @@ struct StepListing {
   /// The edges from each node to the nodes that it requires.
   private(set) var requirements: [StepGraph.Edge] = []
 
-  /// The index of the node between the steps of the launch and the deferred steps; nil if no step is deferred.
+  /// The index of the point that separates the deferred steps from the other steps; nil if no step is deferred.
   private(set) var deferral: Int?
 
   private let stage: ReleaseStage
   private var spans: [String: Span] = [:]
   private var users: [(name: String, span: Span, references: [StepReference])] = []
-  /// The steps without an ID, which are named after their types once all IDs are known.
+  /// The indices of the steps without an ID, which are named after their types once all IDs are known.
   private var unnamed: [Int] = []
   /// The number of steps without an ID, by the name of their type.
   private var namesakes: [String: Int] = [:]
@@ -121,7 +121,8 @@ struct StepListing {
     if let group = list.group { addRequirement(span.lowerBound, group.begin) }
     if !declared.references.isEmpty { users.append((name, span, declared.references)) }
     if !declared.declaresOrder {
-      // A deferred step without a declared order waits for the previous deferred step, not for other steps.
+      // A step without a declared order waits for the previous such entry of the list. Deferred entries form a chain of
+      // their own. `addDeferral()` makes the deferred steps wait for all other steps.
       if let other = declared.isDeferred ? list.formerDeferred : list.former {
         dependencies.append((span.lowerBound, other))
       }
@@ -202,11 +203,11 @@ struct StepListing {
   func order(by dependencies: StepGraph) throws(LaunchPlanError) -> [Int] {
     var order: [Int] = []
     order.reserveCapacity(nodes.count)
-    // For each node, the number of its dependencies that have been visited, and whether the node is on the path.
+    // For each node, the number of its dependencies that have been visited, and whether the node is on `path`.
     var looked = Array(repeating: 0, count: nodes.count)
     var isOnPath = Array(repeating: false, count: nodes.count)
     var isOrdered = isOnPath
-    // Each node on the path waits for the next node.
+    // The path of the depth-first search, on which each node waits for the next node.
     var path: [Int] = []
     for listed in nodes.indices where !isOrdered[listed] {
       path.append(listed)

@@ -158,7 +158,7 @@ package class FileSystem: @unchecked Sendable {
     }
   }
 
-  /// Returns the absolute form of the path, without symbolic links, `.` and `..`.
+  /// Returns the absolute form of the path, which contains no symbolic link, `.` or `..`.
   package func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
     guard let resolved = path.withCString({ realpath($0, nil) }) else { throw SystemError("realpath", errno) }
     defer { free(resolved) }
@@ -261,7 +261,7 @@ extension FileSystem {
         guard let offset else { return try append(rest, to: file) }
         return try overwrite(rest, at: offset + start, in: file)
       }
-      // A call that writes nothing might never succeed, so it isn't repeated.
+      // If a call writes nothing, its repetitions might also write nothing, without end. So an error is thrown instead.
       guard count > 0 else { throw SystemError("write", EFBIG) }
       start += count
     }

@@ -12,7 +12,7 @@ package final class FileWatch: Sendable {
     var problem: SystemError?
     /// The status of the file when the handler was last called; nil if there was no file.
     var seen: FileStatus?
-    /// Whether the last call of the handler that has ended returned true; false before the first call.
+    /// Whether the handler returned true when it last returned; false until it has returned for the first time.
     var isHandled = false
     /// Whether a call of the handler is already scheduled.
     var isDue = false
@@ -21,7 +21,7 @@ package final class FileWatch: Sendable {
 
   let path: FilePath
   private let onEvent: @Sendable () -> Bool
-  /// The queue of this file alone, so that a slow handler doesn't delay the handlers of other files.
+  /// The queue that runs only this file's handler, so that a slow handler doesn't delay the handlers of other files.
   private let queue = DispatchQueue(label: "preferences")
   private let state = Lock(State())
 
@@ -41,8 +41,8 @@ package final class FileWatch: Sendable {
 
   /// Ends the watch.
   ///
-  /// One call of the handler may still be running or just beginning when this method returns. The handler isn't called
-  /// again after it.
+  /// One call of the handler may still be running or just beginning when this method returns. After that call, the
+  /// handler isn't called again.
   func cancel() {
     state.withLock { $0.isCanceled = true }
     if Fork.count == 0 { FolderEvents.shared.remove(self) }
@@ -78,7 +78,8 @@ package final class FileWatch: Sendable {
     let start = ContinuousClock.now
     let isHandled = onEvent()
     state.withLock { $0.isHandled = isHandled }
-    // The pause keeps the load low while a file is written continuously, even if the file is large.
+    // The pause takes 20 times as long as the call, but at most 50 milliseconds. It keeps the load low while a file is
+    // written continuously, even if the file is large.
     let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
     sleep(microseconds: UInt32(min(pause, 50_000)))
   }

@@ -111,10 +111,11 @@
       }
     }
 
-    /// Schedules a call of the handler of each file that has, or may have, an event.
+    /// Schedules a call of the handler of each file that has an event or may have missed an event.
     ///
-    /// If `isTick` is true, which it is once a second, this also includes each file whose status has changed, or whose
-    /// handler hasn't been called yet or has returned false.
+    /// Once a second, `isTick` is true. Then the method also checks all other files, and schedules a call of a file's
+    /// handler in three cases: the file's status has changed, the handler hasn't been called yet, or the handler's last
+    /// call returned false.
     private func handle(_ events: [Event], isTick: Bool) {
       let (due, others) = state.withLock { state in
         let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
@@ -122,8 +123,8 @@
         for entry in state.entries.values {
           let own = events.filter { $0.folder == entry.folder }
           let isGone = own.contains { $0.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 }
-          // Another folder may be at the path now. If it is still the same folder, the system returns the existing
-          // watch descriptor.
+          // Another folder may be at the path now, so the folder at the path is watched again. If the folder is still
+          // the same, the system returns the existing watch descriptor.
           if isTick || isGone { follow(entry.file, in: &state) }
           if isGone || isOverflow || own.contains(where: { $0.name == entry.file.path.name }) {
             due.append(entry.file)

@@ -5,9 +5,9 @@
 
   /// The kqueue events of all watched files and of their folders.
   ///
-  /// A kqueue watches an open file, not a name. Another file that takes the name has no events of its own until it is
-  /// watched, but the folder has an event. After each event, and once a second, the paths of the file and its folder
-  /// are looked up again. If another folder or file is at a path then, it is watched instead.
+  /// A kqueue watches an open file, not a name. If another file takes the name, the new file has no events until it is
+  /// watched, but its folder has an event. After each event, and once a second, the paths of the file and its folder
+  /// are looked up again. If a new folder or file is at a path, it is watched instead of the old one.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch

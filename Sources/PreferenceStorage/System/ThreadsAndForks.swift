@@ -29,8 +29,9 @@ func sleep(microseconds: UInt32) {
 
 /// A wait with a time limit, for a lock that can only be polled.
 ///
-/// A waiting thread tries the lock repeatedly: at first without a pause, since most locks are held only briefly, and
-/// later about every millisecond. The pauses are random, so that all waiting threads have an equal chance.
+/// A waiting thread tries the lock repeatedly: at first without a pause, since most locks are held only briefly, then
+/// every 50 microseconds, and later about every millisecond. The pauses of about a millisecond are random, so that all
+/// waiting threads have an equal chance.
 struct Patience {
   let limit: Duration
   /// The time at which the wait ends; nil before the first call of `wait()`.
@@ -39,7 +40,9 @@ struct Patience {
   var end: SuspendingClock.Instant?
   var tries = 0
 
-  /// Sleeps briefly and returns true, or returns false if the limit is reached.
+  /// Pauses the calling thread briefly, unless the time limit is reached.
+  ///
+  /// - Returns: False if the time limit is reached; otherwise true.
   mutating func wait() -> Bool {
     tries += 1
     let now = SuspendingClock.now
@@ -105,8 +108,8 @@ final class Turn: Sendable {
 /// The detection of forks, after which a child must not use the state of its parent.
 ///
 /// A store of the parent throws `.forked` in the child, since a thread of the parent may have been changing the state
-/// of the store. The child first closes the descriptors of locked files. Otherwise, if the parent ended without
-/// unlocking a file, the file would stay locked for as long as the child runs.
+/// of the store during the fork. As soon as the child starts, it closes the descriptors of locked files. Otherwise, if
+/// the parent ended without unlocking a file, the file would stay locked for as long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()

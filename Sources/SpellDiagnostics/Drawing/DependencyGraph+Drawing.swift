@@ -70,8 +70,8 @@ extension DependencyGraph {
 extension DependencyGraph.Node {
   /// The text of a node: the type's name, followed by notes in parentheses.
   ///
-  /// The notes are the file and line of the declared key, and the scope unless it is `unique`. A type that has no
-  /// registration, and isn't a container, has the note `missing`.
+  /// If the node is for a declared key, a note gives the key's file and line. Another note gives the scope, unless it
+  /// is `unique`. A type that has no registration, and isn't a container, has the note `missing`.
   var label: String {
     var name = type[...]
     var notes: [String] = []

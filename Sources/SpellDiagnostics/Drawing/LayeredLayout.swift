@@ -1,8 +1,8 @@
 /// A layout of boxes in a picture, which puts each box above the boxes that its lines lead to, except in cycles.
 ///
 /// This is a layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981). The longest path to a box
-/// determines the layer of the box. The mean position of the boxes and bends above, from which lines lead to the box,
-/// determines the position in the layer.
+/// determines the layer of the box. A line that leads down across other layers has a bend in each of them. Within a
+/// layer, boxes and bends are sorted by the mean position of the boxes and bends from which lines lead to them.
 struct LayeredLayout {
   struct Box {
     fileprivate(set) var x = 0
@@ -25,14 +25,14 @@ struct LayeredLayout {
 
   /// - Parameters:
   ///   - widths: The width of each box.
-  ///   - lines: The lines between boxes, which are given by their indices in `widths`. A line from a box to itself
-  ///     doesn't affect the layout.
+  ///   - lines: The lines between boxes. Each end of a line is the index of a box in `widths`. A line from a box to
+  ///     itself doesn't affect the layout.
   init(widths: [Int], lines: [(from: Int, to: Int)]) {
     var needs = widths.map { _ in [Int]() }
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
     boxes = widths.map { Box(width: $0) }
     var depths = Self.rows(of: Self.depths(needs), needs, boxes)
-    // A line across several layers gets a bend in each layer that it crosses, so that it runs beside the boxes.
+    // A line down across several layers gets a bend in each layer that it crosses, so that it runs beside the boxes.
     var links = needs.map { _ in [Int]() }
     for from in needs.indices {
       for to in needs[from] where bends[Line(from: from, to: to)] == nil {
@@ -69,10 +69,11 @@ struct LayeredLayout {
   /// Returns the numbers of the bends of a line between two boxes.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// Returns the length of the longest path to each node, without the lines that close a cycle.
+  /// Returns the length of the longest path to each node, ignoring lines that close a cycle.
   ///
-  /// A node is visited after all nodes that need it. If all remaining nodes are in cycles or needed by cycles, the
-  /// remaining node with the lowest number is visited next. A line to a node that was already visited closes a cycle.
+  /// Outside cycles, a node is visited after all nodes that need it. If all remaining nodes are in cycles, or needed by
+  /// nodes in cycles, the remaining node with the lowest number is visited next. A line to a node that was already
+  /// visited closes a cycle.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -134,8 +135,8 @@ struct LayeredLayout {
   /// Returns the layers with their boxes sorted so that few lines cross.
   ///
   /// The boxes and bends of a layer are sorted by the mean position of the boxes and bends from which lines lead to
-  /// them. If no line leads to a box, its mean position is the middle. A line from a lower layer, as in a cycle, counts
-  /// as coming from the left edge.
+  /// them. A box to which no line leads is sorted as if a line came from the middle. A line from a lower layer, as in a
+  /// cycle, counts as coming from the left edge.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

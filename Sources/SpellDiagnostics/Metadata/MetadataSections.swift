@@ -9,8 +9,8 @@ struct MetadataSections {
 
   /// The descriptors of all structs and classes that the image declares.
   ///
-  /// A record is a relative pointer, whose two lowest bits are a kind. A pointer of kind 0 leads to a descriptor. A
-  /// pointer of kind 1 leads to an absolute pointer to a descriptor.
+  /// Each record of `types` is a relative pointer, whose two lowest bits tell the kind of the pointer. A pointer of
+  /// kind 0 leads to a descriptor. A pointer of kind 1 leads to an absolute pointer to a descriptor.
   var declaredTypes: [ContextDescriptor] {
     Self.records(types).compactMap { record in
       let offset = record.load(as: Int32.self)

@@ -3,8 +3,8 @@ internal import SpellRegistry
 /// A list of the wrapped properties of the program's types.
 ///
 /// The types are found in the records that the compiler leaves in each image. Their fields are found in the descriptors
-/// that reflection uses. Of the program's types, only those that have a wrapped property are looked up in the runtime,
-/// with their wrappers and the types of declared keys. No initializer runs.
+/// that reflection uses. The runtime is asked only for the types that have a wrapped property, for the types of the
+/// wrappers, and for the types of declared keys. No initializer runs.
 struct ProgramListing {
   private(set) var properties: [WrappedProperty] = []
 
@@ -63,8 +63,8 @@ struct ProgramListing {
   ///
   /// A key is a static constant, which is created at its first use and doesn't occur in the metadata. But the code that
   /// creates an `InjectionKey<Value>` asks the runtime for this type by the type's mangled name, which does occur in
-  /// the metadata. Unless the compiler specializes it, a generic function that creates keys has no such name for each
-  /// type, so its keys aren't found.
+  /// the metadata. The keys that a generic function creates aren't found, because the function has no such name for
+  /// each type unless the compiler specializes the function.
   private func findKeyTypes() -> Set<ObjectIdentifier> {
     let keyClass = images.lazy.flatMap(\.declaredTypes).first {
       $0.kind == .class && $0.isGeneric && $0.name == "InjectionKey" && $0.parent?.name == "SpellRegistry"

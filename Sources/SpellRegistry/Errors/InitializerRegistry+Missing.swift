@@ -7,7 +7,8 @@ extension InitializerRegistry {
   /// Returns the error for a request that no registration serves.
   ///
   /// - Parameter advice: The sentence that tells the developer what to write; nil to suggest a registration of the
-  ///   requested type. If another registry, the current one, can serve the request, the error says that instead.
+  ///   requested type. If the current registry isn't this registry and can serve the request, the error says so
+  ///   instead.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
     let point = request.point.withKnownName()
     return missing(
@@ -100,11 +101,11 @@ extension [RegistrationRecord] {
 private struct NearMatches {
   /// The relation of a registration to the request.
   enum Relation {
-    /// The registration has an instance that would serve the request with `as: .anySupertype`.
+    /// The registration has an instance, which would serve the request if it were registered `as: .anySupertype`.
     case fittingInstance
     /// The registration is for a subclass of the requested class, or for a type that conforms to a requested protocol.
     case subtype
-    /// The registration is for exactly one class of containers, which is a superclass of the container's class.
+    /// The registration is for containers of exactly one class, a superclass of the requesting container's class.
     case superclassOnly
     /// The registration is for the requested type but another name or container, or for a type with a similar name.
     ///
@@ -196,14 +197,14 @@ private struct NearMatches {
 /// that the factory makes.
 struct BareName: Sendable {
   private let bytes: [UInt8]
-  /// A set of bits, one for each different letter and digit in the name, to tell most names apart quickly.
+  /// A set of bits that shows which letters and digits the name contains, to tell most names apart quickly.
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
 
   /// Creates a name from the runtime's name of the type.
   ///
-  /// The type isn't cast to find an Optional, because the cast would search the conformances of the whole program.
+  /// An Optional is recognized by the name, because a cast would search the conformances of the whole program.
   init(of type: any Any.Type) {
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]

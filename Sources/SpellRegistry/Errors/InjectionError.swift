@@ -19,19 +19,22 @@ public struct InjectionError: Error, Sendable {
 
     package init(description: String) { self.description = description }
 
-    /// No registration serves the request, or the registry that the property or factory asks no longer exists.
+    /// No registration serves the request, or the registry to ask no longer exists.
     ///
-    /// A registration serves a request only if its type or key, its name and its class of containers all match.
+    /// A registration serves a request only if its type or key, its name and its class of containers all match. A
+    /// property or factory may exist for longer than its registry.
     public static let notRegistered = Code(description: "notRegistered")
-    /// An initializer requested its own result, directly or through others, or completion hooks cause each other
-    /// without end.
+    /// An initializer requested its own result, directly or through other initializers.
+    ///
+    /// The code also applies if completion hooks cause each other to run without end.
     public static let cycle = Code(description: "cycle")
     /// An initializer threw an error, which is ``InjectionError/underlying``.
     public static let initializerFailed = Code(description: "initializerFailed")
     /// A value that only the main actor can make was requested from elsewhere.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The value of an async initializer was requested without `await` before `resolveAsync` had made it, or the scope
-    /// doesn't keep the value.
+    /// The value of an async initializer was requested without `await`, but isn't ready.
+    ///
+    /// Either `resolveAsync` hasn't made the value yet, or the scope doesn't keep the value.
     public static let notReady = Code(description: "notReady")
     /// The task that awaited the value was canceled.
     public static let cancelled = Code(description: "cancelled")
@@ -72,8 +75,9 @@ public struct InjectionError: Error, Sendable {
 
   /// The names of the requested types, from the outermost request to the fault.
   ///
-  /// The path of a cycle ends with the repetition of the type with which the cycle begins. If only the stack size or
-  /// the number of completion hooks ended a cycle, the path is one round of the cycle, without earlier requests.
+  /// The path of a cycle ends with the repetition of the type with which the cycle begins. If a cycle was stopped only
+  /// by the limit of the stack or of the number of completion hooks, the path is one round of the cycle, without
+  /// earlier requests.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, if the code is ``Code/initializerFailed``.
@@ -100,8 +104,8 @@ public struct InjectionError: Error, Sendable {
   ///
   /// An error of any other code is returned unchanged.
   ///
-  /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once. The path then
-  /// continues after the repeated step.
+  /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once. The original
+  /// error's path then continues after the repeated step.
   func inOneLap() -> InjectionError {
     code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
   }
@@ -122,7 +126,7 @@ public struct InjectionError: Error, Sendable {
     return step.map { error.asked(by: $0) } ?? error
   }
 
-  /// Returns the `.cycle` error for completion hooks that cause each other without end.
+  /// Returns the `.cycle` error for completion hooks that cause each other to run without end.
   static func endless(_ records: [RegistrationRecord]) -> InjectionError {
     var seen: Set<ObjectIdentifier> = []
     let steps = records.prefix { seen.insert(ObjectIdentifier($0)).inserted }.map(\.step)

@@ -25,8 +25,8 @@ enum Supertypes {
     let answer = withNoActor(Unchecked(value: value)) { value in
       guard cell.memory.put(value.value, as: supertype) else { return false }
       cell.gate.settle(as: CreationGate.ready)
-      // A cast also succeeds if it boxes a struct in an object or converts an array's elements. It then changes the
-      // dynamic type, and doesn't count.
+      // A cast also succeeds if it boxes a struct in an object or converts an array's elements. Such a cast changes the
+      // dynamic type, and doesn't show that the value has the supertype.
       return dynamicType(of: cell.memory.any(supertype)) == dynamicType(of: value.value)
     }
     known.withLock { $0[pair] = answer }

@@ -2,8 +2,8 @@ internal import Support
 
 /// The names of types as they are written in source code: `any Tracker`, `Clock?`.
 ///
-/// For some types, the runtime's name differs from source code, and so does the name in this namespace. For example,
-/// generic arguments lack `any`, and all arguments in a protocol composition come after its last protocol.
+/// For some types, these names differ from source code, because the runtime's names do. For example, generic arguments
+/// lack `any`, and all generic arguments in a protocol composition come after the last protocol.
 package enum TypeName {
   /// Returns the name of a type without its module.
   ///
@@ -47,7 +47,7 @@ package enum TypeName {
 
   /// Returns whether every value of the type is an object, as for a class or a protocol that only classes conform to.
   ///
-  /// For a composition of more than two protocols with generic arguments, the function always returns false.
+  /// For a composition that has generic arguments and more than two protocols, the function always returns false.
   package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
     let name = _typeName(type, qualified: false)

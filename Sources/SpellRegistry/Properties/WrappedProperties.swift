@@ -17,13 +17,13 @@ package enum WrappedProperties {
 
   /// Returns the name of the property with the given identity, or nil if reflection doesn't find the property.
   ///
-  /// The search looks at all wrapped properties of `container`, and remembers the field that it finds for the class and
-  /// the source location. Later searches try that field first. They still check the identity, because several
+  /// The search looks at all wrapped properties of `container`. It remembers the field that it finds. Later searches
+  /// for the same class and source location try that field first. They still check the identity, because several
   /// properties have one source location if a function makes the wrappers.
   ///
-  /// A wrapper that contains a reference to the property's storage is found without a copy. If no wrapper does, the
-  /// search copies each wrapper for `type`, and compares the identity of the copy. No other thread may be changing one
-  /// of these wrappers at that time.
+  /// A wrapper that contains a reference to the property's storage is found without a copy. If no wrapper contains a
+  /// reference to the storage, the search copies each wrapper for a property of type `type`, and compares the copy's
+  /// identity. No other thread may be changing one of these wrappers at that time.
   ///
   /// - Parameters:
   ///   - type: The type of the property.
@@ -50,8 +50,8 @@ package enum WrappedProperties {
 
   /// Returns an object's property wrappers that have the type `Wrapper`, with the names of the wrapped properties.
   ///
-  /// Properties of superclasses come first. The function reads only wrappers of this type. The caller must be in an
-  /// isolation that may read them, such as on the actor if the object is an actor.
+  /// Properties of superclasses come first. The function reads only the wrappers that it returns. The caller must be
+  /// allowed to read them: if the object is an actor, for example, the call must run on that actor.
   ///
   /// - Parameter isWrapper: Returns whether a type is `Wrapper` or conforms to it.
   package static func of<Wrapper>(
@@ -65,7 +65,7 @@ package enum WrappedProperties {
 }
 
 extension StoredField {
-  /// The property's name, or nil for the hidden storage of a `lazy var` or an actor.
+  /// The property's name; nil for hidden storage, such as the storage of a `lazy var` or an actor.
   fileprivate var name: String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label

@@ -13,11 +13,11 @@
 /// let ticket = try registry.resolve(Ticket.self, arguments: 7)  // the same in one call
 /// ```
 ///
-/// A call runs on the calling thread. It resolves dependencies from the registry that provided the factory. If the
-/// factory keeps its values for longer than a resolution, the dependencies come from the registry that has the
-/// registration. An object that has a factory keeps it even if another factory is registered later. After each call,
-/// the hooks of the factory's registration, and of the registry that provided the factory, get the value. The
-/// registration's completion hooks get each new value.
+/// A call of a factory runs on the calling thread. The new value gets its dependencies from the registry that provided
+/// the factory. A factory that keeps its values for longer than a resolution is an exception: its values get their
+/// dependencies from the registry that has the registration. An object that has a factory keeps that factory even if
+/// another factory is registered later. After each call, the hooks of the factory's registration, and of the registry
+/// that provided the factory, get the value. The registration's completion hooks get each new value.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
   /// The closure that puts a value in memory: a new value, or the value that the factory keeps for equal arguments.
@@ -32,10 +32,11 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
 
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
   ///
-  /// - Throws: `.initializerFailed` if the factory's closure throws, or `.wrongIsolation` if the closure belongs to the
-  ///   main actor and the caller doesn't. `.cycle` if a call needs its own result, or if calls or completion hooks
-  ///   cause each other without end. `.stackExhausted` if too little of the thread's stack is left. `.notRegistered` if
-  ///   the registry that provided the factory no longer exists. Otherwise, the error of a dependency.
+  /// - Throws: `.initializerFailed` if the factory's closure throws. `.wrongIsolation` if the closure belongs to the
+  ///   main actor, and the call is made outside of the main actor. `.cycle` if a call needs its own result, or if calls
+  ///   or completion hooks cause each other without end. `.stackExhausted` if too little of the thread's stack is left.
+  ///   `.notRegistered` if the registry that provided the factory no longer exists. Otherwise, the error of a
+  ///   dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }
@@ -126,7 +127,7 @@ extension Initializer where Value: Sendable {
   }
 }
 
-/// A type that is an ``ArgumentFactory``, for code that knows the generic arguments only at run time.
+/// A protocol to which only ``ArgumentFactory`` conforms, for code that doesn't know the factory's generic arguments.
 protocol FactoryType {
   static var madeType: any Any.Type { get }
   static var argumentTypes: [any Any.Type] { get }

@@ -1,6 +1,6 @@
 /// An ``Initializer``, with the type of its values erased.
 @usableFromInline struct ErasedInitializer: Sendable {
-  /// A closure that puts a new value, or for `.instance` the existing value, in memory.
+  /// A closure that puts a value in memory: for the kind `.instance` the existing value, otherwise a new value.
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
   enum Kind: Sendable {
@@ -22,7 +22,7 @@
   let dependencies: [any Any.Type]
   /// The class of containers that the initializer is for; nil for any container.
   var container: ClassConstraint?
-  /// The property types that an instance serves, for an initializer of the kind `.instance`.
+  /// The types of the requests that get the instance, for an initializer of the kind `.instance`.
   var match = InstanceMatch.itsType
 
   /// The ``Scope`` of the values that a factory makes, without the scope's generic argument.

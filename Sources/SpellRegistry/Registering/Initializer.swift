@@ -175,8 +175,8 @@ extension Initializer where Value: Sendable {
   ///
   /// - Parameters:
   ///   - instance: The value that each request gets.
-  ///   - match: Whether the instance serves only the type that it is registered for, or also its supertypes. For a
-  ///     declared key, `match` must be `.itsType`.
+  ///   - match: Whether only requests for the registered type get the instance, or also requests for the superclasses
+  ///     and protocols of the instance. For a declared key, `match` must be `.itsType`.
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
     var erased = ErasedInitializer(.instance) { memory, _, _ in memory.put(instance) }
     erased.match = match
@@ -206,8 +206,8 @@ extension Initializer where Value: Sendable {
 // MARK: On the main actor
 
 // The initializers below run on the main actor. A request from elsewhere throws an error of code `.wrongIsolation`,
-// unless a kept value already exists. `resolveAsync` makes the value on the main actor. The resolver that a closure
-// gets has a point without a container, because the container may belong to another actor.
+// unless a kept value already exists. `resolveAsync` makes the value on the main actor. The injection point of the
+// closure's resolver has no container, because the container may belong to another actor.
 
 extension Initializer where Value: Sendable {
   /// Returns an initializer from a closure that runs on the main actor.

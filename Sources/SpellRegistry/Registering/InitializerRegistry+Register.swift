@@ -97,7 +97,7 @@ extension InitializerRegistry {
   /// (benchmark: "Resolve a unique Int").
   ///
   /// - Parameters:
-  ///   - key: The declared key that the registration is for; nil if it is for the type.
+  ///   - key: The declared key that the registration is for; nil if the registration is for the type `Value`.
   ///   - scope: How long a value is kept, and which requests share it; nil for the key's own scope.
   @usableFromInline func add<Value>(
     _ initializer: ErasedInitializer, for key: InjectionKey<Value>? = nil, named name: PropertyName?,
@@ -169,8 +169,9 @@ extension InitializerRegistry {
   /// ```
   ///
   /// Use it for a client that is a struct of closures, to replace one closure in a test or a preview. The call resolves
-  /// the key immediately. Later requests to this registry get the changed value, unless a registration for the key is
-  /// limited to their class or name. Properties that already have a value keep it.
+  /// the key immediately. Later requests to this registry get the changed value, except requests for which the key has
+  /// a registration that is limited to the requesting object's class or the property's name. Properties that already
+  /// have a value keep it.
   ///
   /// - Parameters:
   ///   - key: The declared key. Its value may come from a registration or from the key's own initializer.
@@ -192,9 +193,9 @@ extension InitializerRegistry {
 // MARK: Mistakes
 
 extension InitializerRegistry {
-  // The last parameter exists because no trailing closure fits it. Without the parameter, the compiler could mistake a
-  // trailing closure that contains an error for `value`. The compiler would then report the type of the key instead of
-  // the error in the closure.
+  // The parameter `closure` of the next function exists because no trailing closure fits its type. Without this
+  // parameter, the compiler could match a trailing closure with `value` if the closure contains an error. The compiler
+  // would then report the type of the key instead of the error in the closure.
   /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
@@ -276,7 +277,9 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Other>
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because ``removeAll()`` withdraws registrations, and ``ScopeCache/reset()`` drops only values.
+  /// Unavailable, because its name is ambiguous.
+  ///
+  /// To withdraw the registrations, use ``removeAll()``. To drop only values, use ``ScopeCache/reset()``.
   @available(*, unavailable, message: "removeAll() withdraws registrations, and reset() of a ScopeCache drops values.")
   public func reset() {}
 }

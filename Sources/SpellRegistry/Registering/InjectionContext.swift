@@ -1,8 +1,9 @@
 internal import Support
 
-/// The purpose of a registry's values, which selects one of a declared key's initializers.
+/// The situation in which a registry is used: the program itself, a test, or an Xcode preview.
 ///
-/// Each registry has a context: ``InitializerRegistry/context``.
+/// Each registry has a context: ``InitializerRegistry/context``. The context selects one of the initializers of a
+/// declared key.
 public enum InjectionContext: Sendable, Hashable {
   /// The context of the program itself, outside of tests and previews.
   case live

@@ -63,10 +63,10 @@ public class InjectionKeys: @unchecked Sendable {
 /// registry.register(.time) { FixedTime(now: 9) }
 /// ```
 ///
-/// Registrations for the key's type, or for another key of that type, don't serve the key. The registry's
-/// ``InitializerRegistry/context`` selects one of the key's own initializers. To find the registry that keeps a value
-/// of that initializer, a request goes from the requested registry to the parent, and so on, for as long as the parent
-/// has the same context. Test registries without a common parent therefore share no values.
+/// Registrations for the key's type, or for another key of that type, have no effect on the key. The registry's
+/// ``InitializerRegistry/context`` selects one of the key's own initializers. To find the registry that keeps the
+/// initializer's value, a request goes from the requested registry to its parent, and on to further parents, for as
+/// long as the next parent has the same context. Test registries without a common parent therefore share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
 /// tells keys apart by their identity. Creating a second key at one place in the source code stops the program. A
@@ -225,8 +225,8 @@ extension SourcePlace {
 
   /// Returns the place of a new key, or stops the program if the place already has a key.
   ///
-  /// A computed property would create another key at each use, so a registration for one key wouldn't serve the next
-  /// key.
+  /// The program stops if a key is declared as a computed property, for example. Each use of the property would create
+  /// another key, so a registration for the first key would have no effect on the second key.
   fileprivate static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     if declared.withLock({ $0.insert(place).inserted }) { return place }

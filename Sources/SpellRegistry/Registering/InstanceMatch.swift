@@ -1,11 +1,11 @@
-/// The property types that an instance serves.
+/// The types of the requests that get a registered instance.
 public enum InstanceMatch: Sendable {
-  /// The instance serves only the type that it is registered for.
+  /// Only requests for the type that the instance is registered for get the instance.
   case itsType
-  /// The instance serves the type that it is registered for, and every superclass and protocol of the instance.
+  /// Requests for the registered type, and for any superclass or protocol of the instance, get the instance.
   ///
-  /// In one registry, a registration for exactly the requested type wins over the instance if container and name match
-  /// equally well. This doesn't hold for another instance with `as: .anySupertype`: the newer of the two instances
-  /// wins. A conformance that is isolated to an actor doesn't count.
+  /// In one registry, a registration for exactly the requested type takes precedence over the instance if container and
+  /// name match equally well. An exception is a registration that is itself an instance with `as: .anySupertype`: the
+  /// newer of the two instances takes precedence. A conformance that is isolated to an actor doesn't count.
   case anySupertype
 }

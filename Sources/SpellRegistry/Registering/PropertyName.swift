@@ -13,8 +13,8 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   case equal(to: String)
   /// The registration is for properties whose name contains this text, ignoring case.
   ///
-  /// In one registry, a registration with a matching ``equal(to:)`` wins over this one if both are for the same
-  /// containers.
+  /// In one registry, a registration with a matching ``equal(to:)`` takes precedence over a registration with
+  /// `containing` if both are for the same containers.
   case containing(String)
 
   /// Creates a name that has to match exactly, as with ``equal(to:)``.

@@ -16,7 +16,7 @@ public struct Registration<Value>: Sendable {
   ///
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
   /// lock held. A property that keeps its value stores it before the hooks run. No hooks of registrations or registries
-  /// run for the values that a hook injects, so a hook may even resolve its own type of value.
+  /// run for the values that a hook itself requests. A hook may therefore even request a value of the type `Value`.
   @_disfavoredOverload @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     checkHookOfFactory()
@@ -40,9 +40,9 @@ public struct Registration<Value>: Sendable {
 
   /// Withdraws the registration and drops its kept values.
   ///
-  /// A property that already has a value keeps the value, and this ``Registration`` still holds a registered instance.
-  /// If the registration was already replaced or withdrawn, this does nothing. A registration that this one replaced
-  /// isn't restored.
+  /// A property that already has a value keeps the value. If the registration is for an existing instance, this
+  /// ``Registration`` still holds the instance. If the registration was already replaced or withdrawn, the call does
+  /// nothing. An older registration that this registration replaced isn't restored.
   public func unregister() { registry.remove(record) }
 }
 
@@ -63,8 +63,8 @@ extension Registration where Value: Sendable {
   ///
   /// Another thread may already be using the value, so only `Sendable` values have completion hooks. The hook runs
   /// after the injection hooks, with no lock held, on the thread on which the resolution ends. The hook also runs for
-  /// values that were made for an initializer that failed, but never for a registered instance. If completion hooks
-  /// cause each other without end, the request throws an error of code `.cycle`.
+  /// values that were made as dependencies of an initializer that then failed, but never for a registered instance. If
+  /// completion hooks cause each other without end, the request throws an error of code `.cycle`.
   ///
   /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's point has
   ///   no container.
@@ -146,8 +146,8 @@ extension Registration {
   private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     record.addCompletion { memory, point, registry in
       let value = memory.value(as: Made.self)
-      // The completion uses the point on the thread that ends the resolution. Another thread may be using the container
-      // at that time, so the point has no container.
+      // The completion hook gets the injection point on the thread that ends the resolution. Another thread may be
+      // using the container at that time, so the injection point has no container.
       let point = Unchecked(value: point.withoutContainer())
       return { hook(value, Resolver(point: point.value, registry: registry)) }
     }

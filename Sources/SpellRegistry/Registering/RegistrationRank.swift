@@ -1,4 +1,6 @@
-/// The precedence of a registration for a request, decided by the container, then the name, the kind, and the age.
+/// The precedence of a registration for a request, decided by its container, name, kind, and age, in this order.
+///
+/// The kind is 1 for an instance that is also registered for its supertypes, and 0 for any other registration.
 struct RegistrationRank {
   private let container: ClassConstraint?
   /// The rank of the container: 0 for exactly one class, 1 for a class with its subclasses, 2 for any container.

@@ -5,8 +5,8 @@ internal import Synchronization
 package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for.
   ///
-  /// In one registry, a new registration replaces an older registration whose `Key` is equal. The keys of two
-  /// `.containing` names that differ only in case aren't equal, although both are for the same requests.
+  /// In one registry, a new registration replaces an older registration whose `Key` is equal. Two keys whose
+  /// `.containing` names differ only in case aren't equal, although both keys are for the same requests.
   struct Key: Hashable, Sendable {
     let service: Service
     let container: ClassConstraint?
@@ -40,21 +40,21 @@ package final class RegistrationRecord: Sendable {
   }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
-  /// Whether any completion was added.
+  /// Whether any completion hook was added.
   ///
-  /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a completion sees the flag
-  /// set.
+  /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a completion hook sees the
+  /// flag set.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   private let notes = Lock<[Note]>([])
   /// A piece of information that only few registrations have.
   private enum Note: Sendable {
     case completion(Completion)
-    /// The simplified name of the registered type, by which an error finds registrations that are similar to a request.
+    /// The simplified name of the registered type, for finding registrations that are similar to a failed request.
     case bareName(BareName)
     /// The place of the registration that this one replaced.
     case replaced(SourcePlace)
-    /// A registration that, according to a ``RequestRecorder``, served a request from this registration's initializer.
+    /// A registration from which this registration's initializer requested a value, according to a ``RequestRecorder``.
     case supplier(WeakReference)
   }
   /// Whether the values are known not to be Optionals.
@@ -148,7 +148,7 @@ package final class RegistrationRecord: Sendable {
     service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
   }
 
-  /// The simplified name of the registered type, by which an error finds registrations that are similar to a request.
+  /// The simplified name of the registered type, for finding registrations that are similar to a failed request.
   ///
   /// The name is made at its first use.
   var bareName: BareName {
@@ -158,16 +158,16 @@ package final class RegistrationRecord: Sendable {
     return made
   }
 
-  /// Returns whether the registered type may have this name, ignoring case and the module.
+  /// Returns whether the simplified name of the registered type is `name`, ignoring case.
   ///
-  /// The check is cheap after the first use of ``bareName``.
+  /// A type of any module may have this simplified name. The check is cheap after the first use of ``bareName``.
   package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals.
   ///
-  /// The answer false is cached, because the check is slow.
+  /// A result of false is cached, because the check is slow.
   var makesOptional: Bool {
     if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
     let isOptional = service.type is any OptionalValue.Type
@@ -188,7 +188,7 @@ package final class RegistrationRecord: Sendable {
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
-  /// Schedules the completions of a new value for the end of the resolution.
+  /// Schedules the calls of the completion hooks with a new value for the end of the resolution.
   func enqueueCompletions(
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution
@@ -215,7 +215,7 @@ package final class RegistrationRecord: Sendable {
 
   func note(replaced place: SourcePlace) { notes.withLock { $0.append(.replaced(place)) } }
 
-  /// The registrations that, according to a ``RequestRecorder``, served requests from this registration's initializer.
+  /// The registrations from which this registration's initializer requested values, according to a ``RequestRecorder``.
   ///
   /// Registrations that no longer exist are left out.
   package var suppliers: [RegistrationRecord] {
@@ -224,7 +224,7 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
-  /// Records, for `validate()`, that `supplier` served a request from this registration's initializer.
+  /// Records, for `validate()`, that this registration's initializer requested a value from `supplier`.
   package func note(supplier: RegistrationRecord) {
     if suppliers.contains(where: { $0 === supplier }) { return }
     notes.withLock { $0.append(.supplier(WeakReference(supplier))) }

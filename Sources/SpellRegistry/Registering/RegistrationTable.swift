@@ -1,8 +1,8 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
-/// Most registrations are for a type or key alone, and one lookup finds them. All others are limited to a container or
-/// a name, or are instances that serve supertypes. The table returns these as candidates, which the registry compares
-/// with no lock held.
+/// Most registrations are for all requests of a type or key, and one lookup finds them. The other registrations are
+/// limited to a container or a name, or are instances that are also registered for their supertypes. The table returns
+/// the other registrations as candidates, which the registry compares with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
   /// A registration in the table, and the value that requests copy while they hold the table's lock.
   ///
@@ -25,7 +25,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// A group of registrations that the registry has to compare for each request.
   ///
   /// The table has a group for each service, with the registrations that are limited to a container or a name. It has
-  /// another group with the instances that serve supertypes.
+  /// another group with the instances that are also registered for their supertypes.
   private struct Limited: Sendable {
     /// The registrations for exactly one name and any container, by name.
     var named: [String: [RegistrationRecord]] = [:]
@@ -46,7 +46,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       return list?.contains { $0 === record } ?? false
     }
 
-    /// Removes the registration for the same requests as `record`, if there is one, and adds `new` unless it is nil.
+    /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.
     ///
     /// - Returns: The removed registration; nil if there was none.
     mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> RegistrationRecord? {
@@ -65,11 +65,11 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// The registrations that serve all requests of their service, whatever the name and container.
   private var plain = AddressTable<Entry>()
   private var limited = AddressTable<Limited>()
-  /// The instances that serve their supertypes.
+  /// The instances that are registered with `as: .anySupertype`.
   private var universal = Limited()
   /// The number of instances in `universal` that are limited to a class of containers, or to names that contain a text.
   ///
-  /// An instance with such a limit may win over a registration for exactly the requested type.
+  /// An instance with such a limit may take precedence over a registration for exactly the requested type.
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
   private var defaults = AddressTable<Entry>()
@@ -91,9 +91,10 @@ struct RegistrationTable: ~Copyable, Sendable {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
 
-  /// The registrations without a limit to a class or name, all instances that serve supertypes, and some others.
+  /// The registrations without a limit, all instances that serve supertypes, and one limited registration per service.
   ///
-  /// The others are one limited registration of each service that has any. The defaults of declared keys are left out.
+  /// A limited registration is for a class of containers or for certain names. The defaults of declared keys are left
+  /// out.
   var representatives: [RegistrationRecord] {
     records { limited in (limited.others.first ?? limited.named.values.first?.first).map { [$0] } ?? [] }
   }
@@ -115,24 +116,24 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The result of one lookup.
   enum Lookup {
-    /// Only one registration can win, and its kept value was copied.
+    /// Only one registration can be chosen for the request, and its kept value was copied.
     case copied
-    /// Only one registration can win, and no value was copied.
+    /// Only one registration can be chosen for the request, and no value was copied.
     case only
     case nothing
     /// The registry has to compare the candidates, because a limited registration or an instance may serve the request.
     case several
   }
 
-  /// Looks up the registrations that may serve a request, and copies the kept value if only one of them can win.
+  /// Looks up the registration for a request, and copies its kept value, if only one registration can be chosen.
   ///
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
   ///   - memory: The memory to which to copy a kept value, unless the registration has hooks; nil to copy nothing.
   ///   - optionals: Whether to copy the value of a registration for an Optional type.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
-  ///   - only: Receives the only registration that can win, unless its value was copied. This isn't part of the result,
-  ///     because a registration in a `Lookup` would be retained a second time.
+  ///   - only: Receives the only registration that can be chosen, unless its value was copied. The registration isn't
+  ///     part of the result, because a registration in a `Lookup` would be retained a second time.
   @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
@@ -180,12 +181,12 @@ struct RegistrationTable: ~Copyable, Sendable {
     return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
-  /// Returns whether any registration that may serve a service is only for properties with certain names.
+  /// Returns whether any registration that may serve requests for a service is only for properties with certain names.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
   }
 
-  /// Returns the registrations that may win for requests with this service and this name, in several lists.
+  /// Returns the registrations that may be chosen for a request with this service and this name, in several lists.
   func candidates(for service: ObjectIdentifier, named name: String?) -> Candidates {
     Candidates(
       plain: plain.withValue(of: service) { $0.record },
@@ -193,7 +194,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       universal: universal.isEmpty ? nil : universal.candidates(named: name))
   }
 
-  /// The registrations that may win for a request.
+  /// The registrations that may be chosen for a request.
   ///
   /// The lists share their storage with the table, so finding the candidates copies no list.
   struct Candidates: Sendable {
@@ -224,13 +225,13 @@ struct RegistrationTable: ~Copyable, Sendable {
     return limited.withValue(of: service) { $0.contains(record) } ?? false
   }
 
-  /// Adds a registration, which replaces any registration for exactly the same requests.
+  /// Adds a registration, which replaces any registration with an equal `Key`.
   ///
   /// - Returns: The entry of the replaced registration, which the caller must release with no lock held; nil if there
   ///   was none.
   mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
 
-  /// Removes the registration for the same requests as `record`, if there is one, and adds `new` unless it is nil.
+  /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.
   ///
   /// - Returns: The entry of the removed registration; nil if there was none.
   private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> Entry? {

@@ -5,12 +5,12 @@
 /// | ``unique`` | each property, each call of `resolve` |
 /// | ``graph`` | one resolution: everything that is made on the way to the requested value |
 /// | ``singleton`` | the registration |
-/// | ``weak`` | the registration, for as long as something else holds the value |
+/// | ``weak`` | the registration, for as long as something other than the registry holds the value |
 /// | ``cached(in:)`` | the registration, until the cache is reset |
 ///
-/// Every scope in the table except ``unique`` may give one value to several threads. These scopes exist only for
-/// `Sendable` types, and a registration of another type with one of them doesn't compile. The scope ``unsafeGraph``
-/// exists for any type.
+/// Every scope in the table except ``unique`` may give one value to several threads. These scopes therefore exist only
+/// for `Sendable` types. If the type isn't `Sendable`, a registration with one of these scopes doesn't compile. The
+/// scope ``unsafeGraph`` exists for any type.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
   var expiry: Duration?
@@ -26,10 +26,11 @@ public struct Scope<Value>: Sendable {
 }
 
 extension Scope where Value: Sendable {
-  /// One value for each resolution, shared by all initializers that run for one outermost call of `resolve` or for one
-  /// first read of a property.
+  /// One value for each resolution.
   ///
-  /// If a resolution asks several registries for the value, such as a child and its parent, each of them makes its own.
+  /// All initializers that run for an outermost call of `resolve`, or for the first read of a property, share this
+  /// value. If a resolution asks several registries for the value, such as a child and its parent, each registry makes
+  /// its own value.
   public static var graph: Scope { Scope(lifetime: .graph) }
 
   /// One value, made at the first request and kept until the registration is withdrawn or replaced.
@@ -84,7 +85,9 @@ package enum ScopeLifetime: Sendable {
 }
 
 extension ScopeLifetime {
-  /// Stops the program if the scope is `.weak`, unless `type` is known to be a type of objects or an Optional of these.
+  /// Stops the program if the scope is `.weak`, unless values of `type` are known to be objects.
+  ///
+  /// For an Optional type, the check applies to the wrapped type.
   func check(for type: any Any.Type, at place: SourcePlace) {
     guard isWeak else { return }
     if TypeName.isHeldByReference((type as? any OptionalValue.Type)?.wrappedType ?? type) { return }

@@ -29,9 +29,10 @@ package struct Service: Sendable, Hashable {
   /// A request for this type gets nil if nothing is registered. This property is nil if the type isn't an Optional, or
   /// if the service has a key.
   var optional: (any OptionalValue.Type)? { key == nil ? type as? any OptionalValue.Type : nil }
-  /// The service of the wrapped type, whose registrations also serve requests for this Optional type.
+  /// The service of the wrapped type if the service's type is an Optional.
   ///
-  /// This is nil if the type isn't an Optional, or if the service has a key.
+  /// Registrations of the wrapped type also provide values for requests of the Optional type. This property is nil if
+  /// the type isn't an Optional, or if the service has a key.
   package var wrapped: Service? { optional.map { Service($0.wrappedType) } }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }

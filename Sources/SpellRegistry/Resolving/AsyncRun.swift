@@ -6,8 +6,8 @@ internal import Synchronization
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
 /// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request. A
 /// request from another task that the initializer starts doesn't count, because the initializer may never await that
-/// task. There is one exception: the request completes a cycle if it awaits the run itself, or a run whose initializer
-/// requested the run's value, directly or through others.
+/// task. There is one exception. Such a request completes a cycle if it awaits the run whose initializer started the
+/// task, or a run whose initializer requested that run's value, directly or through other runs.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -19,9 +19,10 @@ final class AsyncRun: Sendable {
   /// They have to if a registry may keep these objects.
   let linksWeakly: Bool
 
-  /// The state of a run, which releases its asker and its resolution when the initializer ends.
+  /// The state of a run.
   ///
-  /// Tasks that the initializer has started may keep the run alive longer.
+  /// When the initializer ends, the run releases the asking run and the resolution, because tasks that the initializer
+  /// has started may keep this run alive longer.
   private struct State: Sendable {
     /// The task in which the initializer runs; nil until the initializer starts.
     var task: TaskID?
@@ -65,8 +66,9 @@ final class AsyncRun: Sendable {
     return run
   }
 
-  /// Runs the initializer in the calling task, with the run's registry as the current registry, and puts the value in a
-  /// cell.
+  /// Runs the initializer in the calling task, and puts the value in a cell.
+  ///
+  /// The run's registry is the current registry in the initializer.
   func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
     state.withLock { $0.task = .current }
     defer { end() }
@@ -121,9 +123,10 @@ final class AsyncRun: Sendable {
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  /// Returns the steps from the run that is making the requested value, whose own step isn't included, to this run.
+  /// Returns the steps that led from the run that is making a registration's value to this run.
   ///
-  /// Returns nil if neither this run nor a run that led to this one is making the value.
+  /// The step of the run that is making the value isn't included. The result is nil if neither this run nor a run that
+  /// led to this run is making the value.
   func steps(
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
@@ -145,13 +148,13 @@ final class AsyncRun: Sendable {
   ///
   /// - Parameter asker: The run that makes the request; nil if no run does.
   /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, `.cycle` if
-  ///   the calling task was started by an unfinished initializer of this run, or of a run that was begun for a request
-  ///   of this run's initializer, directly or through others.
+  ///   an unfinished initializer started the calling task, and the run of that initializer is this run, or was begun
+  ///   for a request of this run's initializer, directly or through other runs.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // The initializer that started the calling task may await it. Task and initializer would then wait forever.
+      // The initializer that started the calling task may await that task. Both would then wait forever.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }

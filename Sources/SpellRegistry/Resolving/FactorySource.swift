@@ -103,8 +103,8 @@ internal import Support
     frame.registry = Borrowed(registry)
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
-    // A recursive call may have other arguments, so the recursion may end. Unlike for an initializer, a frame with the
-    // same registration therefore isn't a cycle, and only the size of the stack limits the recursion.
+    // A factory may call itself with other arguments, so the recursion may end. A second frame with the same
+    // registration would prove a cycle of initializers, but only the size of the stack limits a factory's recursion.
     if isStackAddress(below: thread.fields.stackLimit) {
       throw thread.error(.stackExhausted, to: frame, at: step(type))
     }
@@ -136,7 +136,7 @@ extension InitializerRegistry {
   ///
   /// A factory makes no value until it is called, so this function needs no frame.
   ///
-  /// - Parameter linksWeakly: Whether the factory holds this registry weakly. It must if a registry may keep the
+  /// - Parameter linksWeakly: Whether the factory holds this registry weakly, as it must if a registry may keep the
   ///   factory.
   @inline(never) func putFactory(
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,

@@ -26,7 +26,7 @@ final class FactoryValues: Sendable {
     ///
     /// The arguments' `hash` and `==` may resolve values, so they run with no lock held.
     var variants: [Int: [Variant]] = [:]
-    /// The number of uses after which `leave` looks for variants without a value at all hash values.
+    /// The number of uses that are left until `leave` searches the whole table for variants that have no value.
     var usesBeforeSearch = 16
 
     mutating func remove(_ variant: Variant, at hash: Int) {
@@ -70,8 +70,8 @@ final class FactoryValues: Sendable {
 
   /// Ends a use of a variant, and removes the unused variants with the given hash that have no value.
   ///
-  /// From time to time, the function removes these variants for all hash values. The number of uses between two of
-  /// these removals is the number of hash values that the table had before the first removal, but at least 16.
+  /// From time to time, the function removes such variants for all hash values. The next removal of this kind happens
+  /// after as many uses as the table had hash values before the removal, but after at least 16 uses.
   private func leave(_ variant: Variant, _ hash: Int) {
     let unused = state.withLock { state in
       variant.userCount -= 1

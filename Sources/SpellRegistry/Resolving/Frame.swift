@@ -4,9 +4,11 @@
 /// doesn't retain its objects. The function that pushes the frame must keep the objects alive until it pops the frame.
 struct Frame: BitwiseCopyable {
   let type: any Any.Type
-  /// The registration whose initializer runs in the frame; nil if a property's own code runs or no value is made.
+  /// The registration whose initializer runs in the frame.
+  ///
+  /// This property is nil if a property's own code runs in the frame, or if the frame makes no value.
   var record: Borrowed<RegistrationRecord>?
-  /// The registry that is current in this frame; nil for the task's registry.
+  /// The registry that is current in this frame; nil if the task's registry is current.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
   /// Whether objects made in this frame hold their registry weakly, as they must if a registry may keep the value.
@@ -18,7 +20,7 @@ struct Frame: BitwiseCopyable {
   /// This is the gate of a value that the registration keeps, or of the property whose own code makes the value. It is
   /// nil for any other value.
   var gate: UInt?
-  /// The address of the `CreationGate` of the property that will store the value; nil if no property will.
+  /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
   ///
   /// If the property's own code makes the value, `gate` has this address instead.
   var propertyGate: UInt?
@@ -27,7 +29,8 @@ struct Frame: BitwiseCopyable {
 
   /// The origin of a request.
   ///
-  /// A request is a cycle if an enclosing request is for the same registration and registry and has an equal origin.
+  /// A request completes a cycle if an enclosing request has the same registration, the same registry and an equal
+  /// origin.
   struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?

@@ -71,7 +71,7 @@ struct Hooks: ~Copyable, Sendable {
 
   /// Whether there are any hooks, determined without a lock.
   ///
-  /// Relaxed: a thread that has synchronized with the thread that added a hook sees the flag set.
+  /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a hook sees the flag set.
   var areUsed: Bool { isUsed.load(ordering: .relaxed) }
 
   func add(_ hook: @escaping Hook) {
@@ -81,8 +81,8 @@ struct Hooks: ~Copyable, Sendable {
 
   /// Calls every hook, with no lock held.
   ///
-  /// While another hook runs on this thread, the function calls none, because hooks that cause each other's calls might
-  /// never end.
+  /// If a hook is already running on this thread, the function calls no hooks, because hooks that cause each other's
+  /// calls might never end.
   func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
     if !areUsed { return }
     let thread = CurrentThread.current

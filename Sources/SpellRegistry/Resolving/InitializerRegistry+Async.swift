@@ -51,7 +51,7 @@ extension InitializerRegistry {
     }
     let resolution = Resolution()
     do { cell = try await asyncCell(service, named: name, asker: asker, in: resolution) } catch {
-      // Even after an error, the completions of the values that were already made have to run, as in a synchronous
+      // Even after an error, the completion hooks of the values that were already made have to run, as in a synchronous
       // resolution.
       try? resolution.leave(as: asker)
       throw InjectionError.wrapping(error).inOneLap()
@@ -93,7 +93,9 @@ extension InitializerRegistry {
   // The compiler splits an async function at each `await` in a loop. Some functions below are marked `@inline(never)`,
   // because a client would otherwise contain a copy of their code for each of these parts (10 KB).
 
-  /// Returns the registration that wins for a request, or nil if no registration with an async initializer wins.
+  /// Returns the registration that is chosen for a request, with its async initializer.
+  ///
+  /// Returns nil if there is no such registration, or if its initializer isn't async.
   @inline(never) private func asyncMatch(
     _ service: Service, named name: String?, asker: AsyncRun?
   ) -> (match: Match, initializer: AsyncRun.Initializer)? {
@@ -143,10 +145,12 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns the kept value, after awaiting a run that makes it if necessary, or nil if the registration was withdrawn.
+  /// Returns the value that a registration keeps, and first awaits a run that makes the value if necessary.
   ///
   /// A run has its own task, so that the cancellation of one waiting task doesn't cancel the run for other tasks. The
   /// run is part of the resolution of the request that started the run.
+  ///
+  /// - Returns: The cell with the value; nil if the registration was withdrawn.
   @inline(never) private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer
@@ -182,8 +186,8 @@ extension InitializerRegistry {
 
   /// Runs the initializer of a value that the registration keeps, and returns the waiters for the caller to resume.
   ///
-  /// The references to the value in this function end when it returns. The run's task therefore doesn't hold the value
-  /// while it resumes the waiters.
+  /// This function's references to the value end when the function returns. The run's task therefore doesn't hold the
+  /// value while the task resumes the waiters.
   private func makeKept(
     _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
   ) async -> [SharedRuns.Waiter] {
@@ -194,8 +198,9 @@ extension InitializerRegistry {
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }
-    // The completions run when the last participant leaves the resolution. That is usually the outermost request, which
-    // throws their error. If that request has already ended, they run now, and no request is left to throw the error.
+    // The completion hooks run when the last participant leaves the resolution. The last participant is usually the
+    // outermost request, which throws the error of the hooks. If the outermost request and all other runs have already
+    // ended, the hooks run now, and no request is left to throw their error.
     try? resolution.leave(as: run)
     return kept.end(run, with: outcome)
   }

@@ -42,7 +42,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns a value from a factory of the type that an Optional `type` wraps, or nil if no factory makes that type.
+  /// Calls the factory of the type that the Optional `type` wraps, and returns the factory's value as an Optional.
+  ///
+  /// Returns nil if no registered factory makes the wrapped type.
   ///
   /// - Throws: `.notRegistered` if `type` isn't Optional, or if the wrapped type's factories take other arguments.
   @usableFromInline func optionalValue<Value, First, each Rest>(

@@ -2,14 +2,15 @@ internal import Support
 internal import Synchronization
 
 extension InitializerRegistry {
-  /// Gives existing `@Injected` properties of a type, and of Optionals of the type, the value that is registered now.
+  /// Gives existing `@Injected` properties of type `Value`, or of an Optional of it, the value that is registered now.
   ///
   /// Each property takes the new value at its next read, in the isolation of that read, and then calls the hooks. This
   /// method therefore keeps no object alive, and accesses no property of an actor or a main-actor object from outside.
-  /// It affects the objects that were made while this registry or a child was current. Properties of a supertype also
-  /// get the new value if a registered instance of the type serves them. Assigned values stay, as do values for which
-  /// nothing is registered now. An `@Injected(.weak)` property requests a new value only after a call of
-  /// `$property.reset()`. After a property's value was replaced, each read of the property takes a lock.
+  /// It affects the objects that were made while this registry or a child was current. A property whose type is a
+  /// supertype of `Value` also gets the new value if its request now finds a registered instance of type `Value`.
+  /// Assigned values stay, as do values for which nothing is registered now. An `@Injected(.weak)` property requests a
+  /// new value only after a call of `$property.reset()`. After a property's value was replaced, each read of the
+  /// property takes a lock.
   ///
   /// - Complexity: O(1), and one more check at the next read of every injected property in the process.
   public func reinject<Value>(_ type: Value.Type) { reinject(Service(type)) }

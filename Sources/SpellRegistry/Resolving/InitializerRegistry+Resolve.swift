@@ -4,7 +4,7 @@ internal import Synchronization
 // for the value. Only the generic functions of this file and the closure that makes the value know the value's type.
 //
 //   resolve          a request from a caller: put the value in memory, call the hooks, and end the resolution
-//   putValue         find the registration that wins, and put its value in memory
+//   putValue         find the registration for the request, and put the registration's value in memory
 //   putScopedValue   put the value that the registration's scope keeps, or a new one, in memory
 //   make             run the initializer inside a frame
 //
@@ -16,7 +16,7 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - type: The type of the value. For an Optional type for which nothing is registered, the result is nil.
   ///   - name: The name to use in the request, like the name of a property that requests a value.
-  ///   - container: The object that the value is for, so that registrations for the object's class count.
+  ///   - container: The object that the value is for. Registrations that are limited to the object's class apply, too.
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`,
   ///   with the path from this type to the type at fault.
   @inlinable public func resolve<Value>(
@@ -33,7 +33,7 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - key: The declared key whose value is requested.
   ///   - name: The name to use in the request, like the name of a property that requests a value.
-  ///   - container: The object that the value is for, so that registrations for the object's class count.
+  ///   - container: The object that the value is for. Registrations that are limited to the object's class apply, too.
   /// - Throws: The errors of ``resolve(_:named:in:)-(Value.Type,_,_)``, except `.notRegistered` for the key itself.
   @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
@@ -65,8 +65,8 @@ extension InitializerRegistry {
   /// Returns one value from each registration of a type, in the order of registration.
   ///
   /// The result leaves out registrations that are limited to a class of containers. It also leaves out a parent's
-  /// registration if a registration for exactly the same requests in a nearer registry overrides it. The result may be
-  /// empty.
+  /// registration if a nearer registry overrides it with a registration for exactly the same requests. The result may
+  /// be empty.
   ///
   /// - Throws: The error that ``resolve(_:named:in:)-(Value.Type,_,_)`` throws for the first initializer that fails.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
@@ -85,7 +85,7 @@ extension InitializerRegistry {
     return values
   }
 
-  /// The registrations of this registry and its parents, in the order of registration, without overridden ones.
+  /// The registrations of this registry and its parents that aren't overridden, in the order of registration.
   package var reachable: [Match] {
     var keys: Set<RegistrationRecord.Key> = []
     return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
@@ -104,10 +104,12 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value for a request in memory and calls the hooks, or puts nil in memory for an Optional without a value.
+  /// Puts the value for a request in memory, and calls the hooks.
   ///
-  /// - Parameter match: The registration to use; nil to search for the registration that wins.
-  /// - Returns: Whether there is a value; false only if `match` was withdrawn after the caller found it.
+  /// If the request is for an Optional type, and no registration matches, the function puts nil in memory.
+  ///
+  /// - Parameter match: The registration to use; nil to search for the registration.
+  /// - Returns: Whether a value or nil was put in memory; false only if `match` was withdrawn after the search.
   @discardableResult func resolve(
     _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
@@ -134,18 +136,19 @@ extension InitializerRegistry {
     case value(callingHooksOf: RegistrationRecord?)
     /// No value was put in memory.
     ///
-    /// If no registration serves the request, a requested Optional type is included, because its value may be nil.
+    /// If no registration matches a request for an Optional type, that type is included, because its value may be nil.
     case nothing(Finding.OptionalType? = nil)
   }
 
-  /// Finds the registration that wins for a request, and puts its value in memory.
+  /// Finds the registration that is chosen for a request, and puts the registration's value in memory.
   ///
   /// - Parameters:
   ///   - memory: The memory for a value of the requested type.
-  ///   - propertyGate: The address of the `CreationGate` of the property that will store the value; nil if none will.
+  ///   - propertyGate: The address of the `CreationGate` of the property that will store the value; nil if no property
+  ///     stores it.
   ///   - linksWeakly: Whether new objects must hold their registry weakly, because a registry may keep the object that
   ///     makes the request. If this is false, the frames of the thread and the task's context decide.
-  /// - Returns: `.nothing` if no registration serves the request.
+  /// - Returns: `.nothing` if no registration matches the request.
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
@@ -159,8 +162,8 @@ extension InitializerRegistry {
       case .match(let record, let owner):
         let result = try putScopedValue(
           memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+        // Without a value, the registration was withdrawn after the search, so the loop searches again.
         if case .value = result { return result }
-      // If there is no value, the registration was withdrawn after the search, so the loop searches again.
       case .nothing(let optional):
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
         return .nothing(optional)
@@ -201,10 +204,10 @@ extension InitializerRegistry {
     return hooks.areUsed || record.hooks.areUsed ? .value(callingHooksOf: record) : .value(callingHooksOf: nil)
   }
 
-  /// Copies a registration's kept value to memory, making the value if necessary, or returns false if the registration
-  /// was withdrawn.
+  /// Copies a registration's kept value to memory, and makes the value first if necessary.
   ///
-  /// - Precondition: This registry contains the registration.
+  /// - Precondition: This registry contains the registration, unless the registration was withdrawn.
+  /// - Returns: Whether there is a value; false if the registration was withdrawn.
   private func putValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     propertyGate: UInt?, on thread: CurrentThread
@@ -236,11 +239,12 @@ extension InitializerRegistry {
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
-  /// Converts a registration's value to the requested type and puts it in memory, or returns false if the registration
-  /// was withdrawn.
+  /// Converts a registration's value to the requested type, and puts the converted value in memory.
   ///
   /// For a requested Optional type, the function wraps the value. Otherwise, the value is a registered instance, which
   /// the function casts to a supertype.
+  ///
+  /// - Returns: Whether there is a value; false if the registration was withdrawn.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread

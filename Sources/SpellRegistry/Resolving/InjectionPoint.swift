@@ -2,7 +2,8 @@
 ///
 /// Every initializer that takes a ``Resolver``, and every hook of a registration or registry, gets an injection point.
 /// The injection point is valid, and keeps its container alive, while the initializer or hook runs. Async initializers,
-/// factories, completions, and main-actor initializers and hooks get an injection point without a container.
+/// factories, completion hooks, and initializers and hooks that run on the main actor get an injection point without a
+/// container.
 public struct InjectionPoint {
   /// The service that is requested: a type, or a declared key for a value of the type.
   package let service: Service
@@ -14,7 +15,7 @@ public struct InjectionPoint {
   private let cell: PropertyCell?
   /// The name that `resolve` or the property's declaration specifies; nil if neither specifies one.
   private let requestedName: RequestedName?
-  /// The details that few injection points have, stored separately to keep all others small.
+  /// The details that few injection points have, stored in an object so that the other injection points stay small.
   private var details: Details?
 
   private final class Details {
@@ -55,11 +56,12 @@ public struct InjectionPoint {
 
   /// The declared type of the property, or the type that `resolve` was called with.
   ///
-  /// If that type is an Optional, and a registration of the wrapped type serves the request, the registration's
-  /// initializer gets the wrapped type. The hooks that `resolveAsync` calls after an async initializer get it, too.
+  /// If that type is an Optional, and a registration of the wrapped type provides the value, the registration's
+  /// initializer gets the wrapped type instead. The hooks that `resolveAsync` calls after an async initializer also get
+  /// the wrapped type.
   public var propertyType: any Any.Type { service.type }
 
-  /// The dynamic class of the container, even if main-actor code or a completion doesn't get the container itself.
+  /// The dynamic class of the container, even in main-actor code and completion hooks, which don't get the container.
   public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } ?? details?.containerType }
 
   /// The name in the request, which is the property's own name unless its declaration or `resolve` specifies another.

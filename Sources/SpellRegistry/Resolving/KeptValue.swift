@@ -92,7 +92,8 @@ final class KeptValue: Sendable {
 
   /// Copies the value to memory if there is one, for a caller that can't make the value.
   ///
-  /// - Returns: `.copied`, or else `.cell` if the value hasn't been made yet, or `.withdrawn`.
+  /// - Returns: `.copied` if there is a value, `.cell` if the value hasn't been made yet, and `.withdrawn` if the
+  ///   registration was withdrawn.
   func copyIfReady(to memory: ValueMemory) -> FoundCell {
     let found = findCell(copyingTo: memory)
     guard case .cell(let cell) = found, cell.gate.isReady else { return found }
@@ -130,9 +131,9 @@ final class KeptValue: Sendable {
     case withdrawn
   }
 
-  /// Finds or creates the current cell, or copies a weak value to memory.
+  /// Copies a weak value to memory if its object still exists, or else finds or creates the current cell.
   ///
-  /// The function first drops a value that has expired.
+  /// Before that, the function drops a value that has expired.
   private func findCell(copyingTo memory: ValueMemory) -> FoundCell {
     // The clock may run user code, so it is read with no lock held.
     let now = expiry?.clock.now
@@ -189,7 +190,7 @@ final class KeptValue: Sendable {
 
   /// Drops the value, so that the next request makes a new value.
   ///
-  /// If the value is being made, only the callers that have already requested it get it.
+  /// If a value is being made during the reset, only the callers that have already requested it get that value.
   ///
   /// - Parameter registry: The registry that contains the registration; nil if the registry no longer exists.
   func reset(in registry: InitializerRegistry?) {
@@ -218,7 +219,7 @@ final class KeptValue: Sendable {
     (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
   }
 
-  /// Sets or, for nil, clears the cell in the registration's table entry, and returns the former cell.
+  /// Replaces the cell in the registration's table entry with `cell`, which may be nil, and returns the former cell.
   ///
   /// If the registry no longer exists, or its table has no entry for the registration, the function only returns nil.
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
@@ -235,7 +236,9 @@ final class KeptValue: Sendable {
     case withdrawn
   }
 
-  /// Returns the value if there is one, or else adds the request to the run in progress or to a new run.
+  /// Returns the value if there is one, or else adds the request to the run that makes the value.
+  ///
+  /// If no run is in progress, the request is added to a new run, which `create` returns.
   func admit(orCreate create: () -> AsyncRun) -> Admission {
     while true {
       let copy = ValueCell(service.type)
@@ -257,16 +260,21 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Returns the cell for a run's value, or a cell that isn't kept if no request awaits the run any longer.
+  /// Returns the cell for a run's value.
+  ///
+  /// If no request awaits the run any longer, the result is a new cell that isn't kept.
   func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(service.type) }
 
-  /// Records the task of a run, or cancels the task if the run has ended or no request awaits the run any longer.
+  /// Records the task of a run.
+  ///
+  /// If the run has ended, or if no request awaits the run any longer, the function cancels the task instead.
   func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
     if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
   }
 
-  /// Waits for the run that a request has joined, and returns the run's outcome, or nil if the calling task is canceled
-  /// before it has the outcome.
+  /// Waits for the run that a request has joined, and returns the run's outcome.
+  ///
+  /// Returns nil if the calling task is canceled before it has the outcome.
   func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -296,7 +304,9 @@ final class KeptValue: Sendable {
     state.withLock { $0.runs.end(run, with: outcome) }
   }
 
-  /// Lets `body` change the state, and then releases the former state and the cell from `body` with no lock held.
+  /// Lets `body` change the state, and then releases the former state and the cell that `body` returns.
+  ///
+  /// Both are released with no lock held, because a value's deinitializer may run any code.
   private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state

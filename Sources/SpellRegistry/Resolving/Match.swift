@@ -1,6 +1,6 @@
 internal import Support
 
-/// A registration, such as the winner for a request, and the registry that contains it.
+/// A registration, such as the registration chosen for a request, and the registry that contains the registration.
 package struct Match {
   package let record: RegistrationRecord
   package let owner: InitializerRegistry
@@ -8,15 +8,15 @@ package struct Match {
 
 extension InitializerRegistry {
   enum Finding: ~Copyable {
-    /// The kept value of the winning registration was copied to the memory of the ``Search``.
+    /// The value that the chosen registration keeps was copied to the memory in ``Search/copying``.
     case copied
-    /// The winning registration, and the registry that contains it: the requested registry or one of its parents.
+    /// The chosen registration, and the registry that contains it: the requested registry or one of its parents.
     ///
     /// The registry isn't retained, because the caller holds the requested registry, which holds its parents.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     /// No registration serves the request.
     ///
-    /// A requested Optional type is included, because its value may be nil.
+    /// If the requested type is an Optional, that type is the associated value, because the request's value may be nil.
     case nothing(OptionalType? = nil)
 
     typealias OptionalType = any OptionalValue.Type
@@ -29,17 +29,17 @@ extension InitializerRegistry {
     }
   }
 
-  /// The options of a search for the registration that wins.
+  /// The options of a search for the registration that serves a request.
   struct Search {
     /// Whether to find only registrations that are for the container's class or one of its superclasses.
     let onlyForContainer: Bool
-    /// The memory to which the search may copy the winning registration's kept value; nil to copy nothing.
+    /// The memory to which the search may copy the value that the chosen registration keeps; nil to copy nothing.
     ///
     /// The search doesn't copy the value of a registration that has hooks.
     var copying: ValueMemory?
     /// Whether the requested key's default registration counts if a registry without a parent contains it.
     ///
-    /// It no longer counts once the search has passed a registry that has another context than its parent.
+    /// The default no longer counts once the search has passed a registry whose context differs from its parent's.
     fileprivate var endsAtDefault = false
 
     init(onlyForContainer: Bool = false, copying: ValueMemory? = nil) {
@@ -47,7 +47,9 @@ extension InitializerRegistry {
     }
   }
 
-  /// Finds the registration that wins in this registry or else in a parent, or else the default of a declared key.
+  /// Finds the registration that serves a request, in this registry or else in a parent.
+  ///
+  /// If there is none, the search continues with the default of a requested key, or an Optional's wrapped type.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
@@ -58,7 +60,7 @@ extension InitializerRegistry {
     return foundWrapped.isNothing ? .nothing(optional) : foundWrapped
   }
 
-  /// Finds the registration that wins for a declared key, or else the key's default.
+  /// Finds the registration that serves a request for a declared key, or else the key's default registration.
   @inline(never) private func find(
     _ request: borrowing Request, _ service: Service, of key: InjectionKeys, _ search: Search
   ) -> Finding {
@@ -75,10 +77,10 @@ extension InitializerRegistry {
     return Match(record: record, owner: owner.object)
   }
 
-  /// Finds the registration that wins for `service`, in this registry or a parent.
+  /// Finds the registration that serves a request for `service`, in this registry or else in a parent.
   ///
-  /// If a registration of an Optional type wins in a parent, a registration of the wrapped type in a nearer registry
-  /// wins over it. Otherwise, registrations of the wrapped type don't count.
+  /// If only a parent has a registration of a requested Optional type, a registration of the wrapped type in a nearer
+  /// registry takes precedence. Otherwise, registrations of the wrapped type don't count.
   ///
   /// - Parameters:
   ///   - asked: The registry at which the search began.
@@ -106,8 +108,8 @@ extension InitializerRegistry {
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
-    // `record` is for an Optional type. A registration of the wrapped type wins over it if one of the registries before
-    // this one contains that registration.
+    // `record` is for an Optional type. A registration of the wrapped type takes precedence over `record` if the search
+    // passed that registration's registry before it reached this registry.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
       case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
     {
@@ -116,7 +118,7 @@ extension InitializerRegistry {
     return .match(record, Borrowed(self))
   }
 
-  /// Finds the registration that wins for `wrapped`, the type that an Optional wraps.
+  /// Finds the registration that serves a request for `wrapped`, the type that a requested Optional wraps.
   ///
   /// If `wrapped` is itself an Optional without a registration, the search continues with the type that it wraps.
   private func findWrapped(
@@ -147,8 +149,8 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
       if let best, !rank.wins(over: best.rank) { return }
-      // For an Optional type, this search ignores instances that only fit the wrapped type. `findWrapped` later
-      // compares them with the registrations of the wrapped type.
+      // If `service` is an Optional type, only registrations of exactly that type count. A registered instance that
+      // fits only the wrapped type is left to `findWrapped`, which compares it with that type's registrations.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
     }

@@ -15,8 +15,8 @@ enum RegistryLink {
 
   /// Returns a link that keeps `registry` alive or, if `isWeak` is true, a weak link.
   ///
-  /// - Parameter isWeak: Whether the link has to be weak. It has to be if a registry may keep the factory, or may keep
-  ///   the object that has the property.
+  /// - Parameter isWeak: Whether the link has to be weak, because a registry may keep the factory, or the object that
+  ///   has the property.
   static func of(_ registry: InitializerRegistry, weakly isWeak: Bool) -> RegistryLink {
     if registry === InitializerRegistry.shared { return .shared }
     return isWeak ? .reference(registry.weakReference) : .registry(registry)

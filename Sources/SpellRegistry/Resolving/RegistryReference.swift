@@ -1,6 +1,6 @@
 internal import Support
 
-/// A strong or weak reference to a registry, shared by objects whose properties ask the registry.
+/// A strong or weak reference to a registry, shared by objects whose properties request values from the registry.
 final class RegistryReference: Sendable {
   private struct State: Sendable {
     var strong: InitializerRegistry?

@@ -8,7 +8,7 @@
   private let owner: Borrowed<AnyObject>?
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: Borrowed<PropertyCell>?
-  /// The address of the requesting property's `CreationGate`, which identifies the property; nil if there is none.
+  /// The address of the `CreationGate` that identifies the requesting property; nil if no property makes the request.
   let property: UInt?
   let requestedName: RequestedName?
   /// The class of the container, for a request without a container object.
@@ -53,7 +53,7 @@
   }
 }
 
-/// The name that `resolve` or a property's declaration uses instead of the property's own name.
+/// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
 ///
 /// The name is in a separate object, so that the many requests without a name stay small.
 final class RequestedName: Sendable {

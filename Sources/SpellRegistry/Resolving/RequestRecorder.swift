@@ -20,7 +20,7 @@ package final class RequestRecorder: Sendable {
 
   deinit { Self.count.subtract(1, ordering: .relaxed) }
 
-  /// The recorder of the current task, and of the tasks that it starts.
+  /// The recorder of the current task, which the tasks that this task starts inherit, except detached tasks.
   @TaskLocal package static var current: RequestRecorder?
   private static let count = Atomic(0)
 

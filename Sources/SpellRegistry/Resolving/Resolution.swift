@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one outermost request: its values of scope `.graph`, and the completions to run when the request ends.
+/// The state of one outermost request: its values of scope `.graph`, and the completion hooks to call at its end.
 ///
 /// The ``ThreadState`` holds the resolution while its thread resolves a value. An async initializer may move between
 /// threads, so its ``AsyncRun`` also holds the resolution.
@@ -18,7 +18,7 @@ final class Resolution: Sendable {
     let registry: InitializerRegistry
   }
 
-  /// A call to make at the end of the resolution.
+  /// A call of a completion hook, to make at the end of the resolution.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
     let registry: InitializerRegistry
@@ -29,11 +29,11 @@ final class Resolution: Sendable {
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
     var completions: [Completion] = []
-    /// The registrations whose completions have led to the completion that runs now, in the order of cause and effect.
+    /// The registrations whose completion hooks led, one after another, to the hook that is running now.
     ///
-    /// The last element is the registration of the running completion.
+    /// The last element is the registration of the running hook.
     var chain: [RegistrationRecord] = []
-    /// The number of completions, among those run so far, that other completions caused.
+    /// The number of calls of completion hooks so far that were caused by other completion hooks.
     var nestedCount = 0
     /// The number of unfinished participants: the outermost request, and each async run that makes a kept value.
     ///
@@ -46,7 +46,9 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Copies the resolution's value for a registration and a registry to memory, or returns false if there is none.
+  /// Copies the resolution's value for a registration and a registry to memory.
+  ///
+  /// - Returns: Whether there is such a value.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
     guard let cell = graphCell(of: record, for: registry) else { return false }
@@ -91,9 +93,11 @@ final class Resolution: Sendable {
   /// Records that an async run takes part in the resolution until the run calls ``leave(as:)``.
   func join() { state.withLock { $0.participantCount += 1 } }
 
-  /// Records that the outermost request or an async run has ended, and runs the completions if no participant is left.
+  /// Records that a participant, which is the outermost request or an async run, has ended.
   ///
-  /// - Parameter run: The run on whose behalf the completions run; nil if there is none.
+  /// If no participant is left, this function calls the completion hooks.
+  ///
+  /// - Parameter run: The async run on whose behalf the hooks are called; nil if there is none.
   /// - Throws: The error of ``complete(on:)``.
   func leave(as run: AsyncRun?) throws(InjectionError) {
     let isLast = state.withLock { state in
@@ -104,15 +108,15 @@ final class Resolution: Sendable {
     try AsyncRun.continuing(self, as: run) { () throws(InjectionError) in try complete(on: .current) }
   }
 
-  /// Runs the completions, and all further completions that they cause, with no lock held.
+  /// Calls the completion hooks, and all further completion hooks that these cause, with no lock held.
   ///
-  /// - Throws: `.cycle` if the completions seem to cause each other without end. This is the case if more than 100
-  ///   completions form one chain, or if completions have caused more than 10,000 others. The remaining completions
-  ///   don't run in this case.
+  /// - Throws: `.cycle` if the hooks seem to cause each other without end. This is the case if more than 100 calls of
+  ///   hooks form one chain, or if hooks have caused more than 10,000 further calls. The remaining hooks aren't called
+  ///   in this case.
   func complete(on thread: CurrentThread) throws(InjectionError) {
     while true {
-      // The calls leave the state before they run, so that their values are released with no lock held. A value's
-      // deinitializer may schedule more calls.
+      // The calls are removed from the state before they run, so that their values are released with no lock held. A
+      // value's deinitializer may schedule more calls.
       let calls = state.withLock { state in
         defer { state.completions = [] }
         return state.completions

@@ -1,4 +1,4 @@
-/// The access of an initializer to its dependencies, and to the injection point of the new value.
+/// An initializer's access to its dependencies, and to the injection point of the new value.
 ///
 /// ```swift
 /// registry.register(Network.self) { resolver in

@@ -40,10 +40,14 @@ struct SharedRuns: Sendable {
 
   func areMaking(_ cell: ValueCell) -> Bool { runs.contains { $0.cell === cell } }
 
-  /// Returns the cell for a run's value, or nil if the run has ended or no request awaits it any longer.
+  /// Returns the cell for a run's value.
+  ///
+  /// Returns nil if the run has ended, or if no request awaits the run any longer.
   func cell(of run: AsyncRun) -> ValueCell? { runs.first { $0.run === run }?.cell }
 
-  /// Adds a request to the run that makes the value of `cell`, or to a new run from `create` if no run makes it.
+  /// Adds a request to the run that makes the value of `cell`.
+  ///
+  /// If no run makes that value, the request is added to a new run, which `create` returns.
   mutating func join(_ cell: ValueCell, orCreate create: () -> AsyncRun) -> Ticket {
     let known = runs.first { $0.cell === cell }?.run
     let run = known ?? create()
@@ -53,14 +57,18 @@ struct SharedRuns: Sendable {
     return Ticket(run: run, number: lastNumber, isFirst: known == nil)
   }
 
-  /// Records the task of a run, or returns false if the run has ended or no request awaits it any longer.
+  /// Records the task of a run.
+  ///
+  /// Returns false, and records nothing, if the run has ended, or if no request awaits the run any longer.
   mutating func begin(_ run: AsyncRun, in task: Task<Void, Never>) -> Bool {
     guard let index = runs.firstIndex(where: { $0.run === run }) else { return false }
     runs[index].task = task
     return true
   }
 
-  /// Records the waiter to resume when the run ends, or returns false if the run has ended or the request has left it.
+  /// Records the waiter to resume when the run of a request ends.
+  ///
+  /// Returns false, and records nothing, if the run has ended, or if the request has left the run.
   mutating func wait(_ ticket: Ticket, _ waiter: Waiter) -> Bool {
     guard case .joined = requests[ticket.number]?.stage else { return false }
     requests[ticket.number]?.stage = .waiting(waiter)
@@ -77,12 +85,12 @@ struct SharedRuns: Sendable {
 
   /// The work that remains for the caller after a request has left a run.
   ///
-  /// If the run has ended, or if another request still awaits it, `task` and `abandoned` are nil.
+  /// If the run has ended, or if another request still awaits the run, `task` and `abandoned` are nil.
   struct Leaving: Sendable {
     var waiter: Waiter?
     /// The task that the caller has to cancel; also nil if ``begin(_:in:)`` hasn't recorded the run's task yet.
     var task: Task<Void, Never>?
-    /// The cell of the run that no request awaits any longer.
+    /// The cell of the run, if the request was the last that awaited the unfinished run; otherwise nil.
     var abandoned: ValueCell?
   }
 

@@ -25,16 +25,16 @@ final class TaskContext: Sendable {
   let run: AsyncRun?
   /// The nearest enclosing context whose body was still running when this context was created; nil if there was none.
   ///
-  /// Contexts that had ended are skipped. Otherwise, tasks that start each other in `run` would build an endless chain
-  /// of contexts.
+  /// Contexts that had ended are skipped. Otherwise, tasks that start each other in calls of
+  /// ``InitializerRegistry/run(_:)`` would build an endless chain of contexts.
   private let outer: TaskContext?
   private let isOver = Atomic(false)
 
   @TaskLocal static var local: TaskContext?
   /// Whether the process has ever created a context.
   ///
-  /// Before that, ``current`` needn't read the task-local value. Relaxed ordering suffices: code that runs in a context
-  /// follows the store in program order, or is in a task that started after the store.
+  /// As long as this is false, ``current`` needn't read the task-local value. Relaxed ordering suffices: code that runs
+  /// in a context follows the store of true in program order, or is in a task that started after that store.
   private static let isUsed = Atomic(false)
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
@@ -54,11 +54,12 @@ final class TaskContext: Sendable {
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Records that the body has returned, although tasks that it started may still run in this context.
+  /// Records that the code for which this context was created has ended.
+  ///
+  /// The code is the body of a `run` call, or an async initializer. Its tasks may still run in this context.
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Weakens the references of the current context and its ``outer`` contexts whose registry is `registry` or a
-  /// descendant.
+  /// Makes the references to `registry` and its descendants weak, in the current context and its ``outer`` contexts.
   ///
   /// This is necessary when `registry` gets a registration, because the registration may keep an object that was made
   /// in one of these contexts.

@@ -4,13 +4,14 @@ internal import Synchronization
 @safe struct ThreadState: ~Copyable {
   /// The thread's number, which the process never reuses.
   ///
-  /// It is a multiple of `CreationGate.unit`, which leaves room for the tags of a gate's state.
+  /// It is a multiple of `CreationGate.unit`, so its low bits are free for the tags in a gate's state.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames = FrameStack()
   /// The resolution of the outermost request that the thread is serving; nil outside of a request.
   ///
-  /// In a synchronous request, this is nil until there is a value of scope `.graph` or a completion to store in it.
+  /// In a synchronous request, this is nil until the resolution has to store a value of scope `.graph` or a call of a
+  /// completion hook.
   var resolution: Resolution?
   /// Whether a hook of a registration or registry is running on the thread.
   ///
@@ -60,7 +61,7 @@ extension CurrentThread {
   @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
     if let linksWeakly = innermostLinksWeakly { return linksWeakly }
     guard let linksWeakly = context()?.linksWeakly else { return false }
-    // The innermost frame stores the answer, so the task's context isn't read again for other objects of the frame.
+    // The innermost frame stores the context's setting, so the context isn't read again for other objects of the frame.
     fields.frames.note(linksWeakly: linksWeakly)
     return linksWeakly
   }
@@ -127,7 +128,7 @@ extension CurrentThread {
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
     // `frame` is for a property's own expression, which has no registration. The error's steps therefore lead from the
-    // initializer's last run but one to its last run.
+    // second-to-last run of the repeated initializer to its last run.
     if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
@@ -139,7 +140,7 @@ extension CurrentThread {
   /// Runs one request, as part of the resolution in progress or as a new resolution.
   ///
   /// - Parameters:
-  ///   - memory: The memory for a value of type `type`. The value is destroyed if a completion throws.
+  ///   - memory: The memory for a value of type `type`. The value is destroyed if ``endResolution()`` throws.
   ///   - body: Puts a value in `memory`, and returns whether `memory` contains a value.
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
@@ -160,18 +161,18 @@ extension CurrentThread {
 
   /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
   func callingHooks(_ body: () -> Void) {
-    // A completion that a hook causes runs at the end of the resolution. If that resolution is only for the hooks, the
-    // error of its completions is lost, because this function can't throw it.
+    // A completion hook that these hooks cause is called at the end of the resolution. If the resolution was created
+    // only for the hooks, a `.cycle` error at its end is lost, because this function can't throw it.
     _ = try? resolving { () throws(InjectionError) in
       with(registry, linksWeakly: innermostLinksWeakly, body)
       return false
     }
   }
 
-  /// Runs the completions that were scheduled in the thread's resolution, and then releases the resolution.
+  /// Calls the completion hooks that were scheduled in the thread's resolution, and then releases the resolution.
   ///
-  /// If the thread has no resolution, this does nothing. The completions still share the values of the resolution. They
-  /// also run after an error, because values that were made before the error may have been kept.
+  /// If the thread has no resolution, this does nothing. The hooks still share the values of the resolution. They are
+  /// also called after an error, because values that were made before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
     guard let resolution = fields.resolution else { return }
     defer {
