@@ -32,6 +32,24 @@ import Testing
     }
   }
 
+  /// A system that once runs a function after a folder was synchronized.
+  ///
+  /// `@unchecked Sendable`: `action` is in a lock, and nothing else changes.
+  final class InterruptedSystem: FileSystem, @unchecked Sendable {
+    private let action = Mutex<@Sendable () -> Void>({})
+
+    func afterNextSync(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    override func synchronizeFolder(_ path: FilePath) throws(SystemError) {
+      try super.synchronizeFolder(path)
+      let action = action.withLock { action in
+        defer { action = {} }
+        return action
+      }
+      action()
+    }
+  }
+
   @Test("a failure is one for each thread whose write it may have lost, and no later success counts")
   func sharedFailure() async throws {
     let folder = try TemporaryFolder()
@@ -50,6 +68,32 @@ import Testing
     system.isLossy.store(false, ordering: .sequentiallyConsistent)
     try store.synchronize()
     try store.set(3, forKey: "k3")
+  }
+
+  @Test("a write that was synchronized is no error, however long another thread's transaction takes after it")
+  func longTransaction() throws {
+    let folder = try TemporaryFolder()
+    let path = FilePath(folder.file().path)
+    try FilePreferenceStore(path: path, system: FileSystem()).set(1, forKey: "a")
+    let system = InterruptedSystem()
+    let store = try FilePreferenceStore(path: path, durability: .synced, system: system)
+    let (inside, hasReturned, left) = (Latch(), Latch(), Latch())
+    system.afterNextSync {
+      startThread {
+        defer { left.open() }
+        try store.transaction { _ in
+          inside.open()
+          hasReturned.wait()
+        }
+      }
+      inside.wait()
+    }
+    defer {
+      hasReturned.open()
+      left.wait()
+    }
+    try store.set(2, forKey: "a")
+    #expect(try store.value(Int.self, forKey: "a") == 2)
   }
 
   @Test("after a failure, a file that can't be replaced is written again in place")

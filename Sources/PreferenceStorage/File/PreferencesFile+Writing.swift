@@ -312,16 +312,18 @@ extension PreferencesFile {
   ///
   /// After a failure, it is unknown which bytes have reached the disk, so all values are written again.
   ///
-  /// - Throws: An error if writing all values again fails. `.busy`, although the file and its folder were synchronized,
-  ///   if another thread then holds the `Turn` lock for more than five seconds.
+  /// - Throws: An error if writing all values again fails.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure: SystemError?
     do throws(SystemError) {
       try pending.descriptor.synchronize(withFolder: pending.folder)
     } catch { failure = error }
     guard let cause = failure else {
-      if pending.folder == nil { return }
-      return try inTurn(within: Turn.defaultLimit) { if descriptor === pending.descriptor { folderNeedsSync = false } }
+      // While another thread holds the `Turn` lock, the flag stays set, and the next synchronization includes the folder.
+      if pending.folder != nil {
+        try? inTurn(within: .zero) { if descriptor === pending.descriptor { folderNeedsSync = false } }
+      }
+      return
     }
     do throws(PreferenceError) {
       try perform(WriteTerms()) { () throws(PreferenceError) in
