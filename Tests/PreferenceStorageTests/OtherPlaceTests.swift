@@ -38,6 +38,27 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 3)
   }
 
+  @Test("an error of reading an empty store ends with its cause, though the file is as before", arguments: 0..<3)
+  func temporary(number: Int) throws {
+    let (inner, away) = (folder.url.appending(path: "inner"), folder.url.appending(path: "away"))
+    let path = FilePath(inner.appending(path: "store.preferences").path)
+    let store = try FilePreferenceStore(path: path, followsOthers: false, system: FileSystem())
+    try store.set(1, forKey: "a")
+    try store.removeAll()
+    try FileManager.default.moveItem(at: inner, to: away)
+    try folder.write("a file", to: "inner")
+    #expect(throws: PreferenceError.self) { try store.reload() }
+    #expect(throws: PreferenceError.self) { _ = try store.json(forKey: "a") }
+    try FileManager.default.removeItem(at: inner)
+    try FileManager.default.moveItem(at: away, to: inner)
+    switch number {
+    case 0: try store.reload()
+    case 1: try store.removeValue(forKey: "a")
+    default: #expect(try store.transaction { try $0.value(Int.self, forKey: "a") } == nil)
+    }
+    #expect(try store.json(forKey: "a") == nil)
+  }
+
   @Test("a folder or a link is noticed, also by a write", arguments: Other.allCases)
   func noticed(other: Other) async throws {
     let store = try FilePreferenceStore(url: file)

@@ -69,6 +69,7 @@ extension PreferencesFile {
     let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: known.length + 1) }
     if bytes.count == known.length - start, known.endsLike(bytes) {
       self.known?.noteCompared()
+      memory.withLock { $0.failure = nil }
       return
     }
     try look(isLocked: true)
@@ -94,7 +95,7 @@ extension PreferencesFile {
   private func apply(_ parser: LineParser) {
     known = parser.known
     written.subtract(parser.changes.map(\.key))
-    if !parser.changes.isEmpty { apply(parser.changes) }
+    apply(parser.changes)
   }
 
   /// Reads the whole file, and updates memory to match it.
