@@ -48,6 +48,23 @@ struct RightsTests {
     #expect(try file.text == RightsTests.content)
   }
 
+  @Test("a refused write doesn't take for damage what another process has half written while it has the lock")
+  func halfWritten() async throws {
+    try set(0o755, folder.url)
+    try set(0o644, file)
+    let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    defer { close(descriptor) }
+    try file.append("c9a86aae {\"vol")
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      insist(code { try store.set(2, forKey: "a") } == .unwritable)
+      insist(try store.transaction { try $0.value(Int.self, forKey: "a") } == 1)
+      insist(store.recovery == nil)
+    }
+  }
+
   @Test("a file that may not be read is an error, and not an empty store")
   func unreadable() async throws {
     try set(0o755, folder.url)

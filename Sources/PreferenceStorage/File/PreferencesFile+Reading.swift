@@ -55,13 +55,15 @@ extension PreferencesFile {
     return true
   }
 
-  /// Compares the locked file with the end of the known part (`KnownPart`), and reads the whole file if they differ.
+  /// Compares the file with the end of the known part (`KnownPart`), and reads the whole file if they differ.
+  ///
+  /// Only a write calls this method, with the file's lock unless the file can only be read.
   ///
   /// The whole of a short file is compared (`KnownPart.isShort`). The length alone proves nothing, because a program
   /// that ignores the lock may have edited the file without changing the length.
   func confirm() throws(PreferenceError) {
     guard let descriptor, let known, known.length > 0 else {
-      try look(isLocked: true)
+      try look(isLocked: readOnly == nil)
       return
     }
     let start = known.endStart.length
@@ -72,7 +74,7 @@ extension PreferencesFile {
       memory.withLock { $0.failure = nil }
       return
     }
-    try look(isLocked: true)
+    try look(isLocked: readOnly == nil)
   }
 
   /// Makes sure that memory has the values of the locked file, unless the file is long; returns false for a long file.

@@ -163,7 +163,7 @@ extension PreferencesFile {
       var isReady = false
       defer { if !isReady { unlock() } }
       if let now = try snapshot(), now.identity == identity {
-        if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
+        if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: readOnly == nil) }
         return isReady = true
       }
       // The path now leads to another file, or to no file, so the loop tries again.

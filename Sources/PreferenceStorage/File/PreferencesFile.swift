@@ -59,8 +59,7 @@ final class PreferencesFile: @unchecked Sendable {
   var known: KnownPart?
   /// The damage that the last read of the whole file found; empty if that read found damage without the file's lock.
   ///
-  /// The next rewrite of the file removes the damage. A write to a read-only file reads it without the lock, and can
-  /// mistake a line that another process is still writing for damage.
+  /// The next rewrite of the file removes the damage.
   var damage = PreferenceRecovery()
   /// The file length above which the next write repairs the file.
   ///
