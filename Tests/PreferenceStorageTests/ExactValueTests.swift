@@ -216,6 +216,11 @@ import Testing
     #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "b") }
   }
 
+  @Test("a string without its closing quote, which a custom store can return, isn't read", arguments: ["\"", "\"a"])
+  func unclosedString(text: String) {
+    #expect(PreferenceText.string(of: text) == nil)
+  }
+
   @Test("a value of megabytes is kept")
   func largeValue() throws {
     let count = repetitions(debug: 1_000_000, release: 10_000_000)

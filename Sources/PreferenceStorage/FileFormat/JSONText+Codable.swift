@@ -179,10 +179,11 @@ extension JSONText {
     return try decoder.decode(type, from: Data(string.utf8))
   }
 
-  /// The string that the text encodes; nil if the value isn't a string, or if the string has an invalid escape.
+  /// The string that the text encodes; nil if the value isn't a string, or if the string is invalid.
   private var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in
+      guard bytes.count > 1, bytes.last == UInt8(ascii: "\"") else { return nil }
       let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
       return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
     }
