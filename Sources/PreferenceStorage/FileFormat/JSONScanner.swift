@@ -1,7 +1,7 @@
-/// A scanner that finds the bounds of JSON values, and rejects invalid syntax and more than 512 levels of values.
+/// A scanner that finds the bounds of JSON values, and rejects invalid syntax and more than 512 levels of nesting.
 ///
-/// The outermost value is the first level. Of 512 nested arrays, the innermost one is at the last level, so it must be
-/// empty. The scanner doesn't check whether strings are valid UTF-8, or whether their escapes form valid characters.
+/// Only arrays and objects count as levels. Each line of the file is an object, so a value in it has at most 511 levels.
+/// The scanner doesn't check whether strings are valid UTF-8, or whether their escapes form valid characters.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0
@@ -53,12 +53,14 @@ struct JSONScanner {
   }
 
   /// Skips one value of any kind; returns false if no valid value is at the position.
+  ///
+  /// - Parameter depth: The number of arrays and objects that contain the value.
   mutating func skipValue(depth: Int = 0) -> Bool {
-    guard position < bytes.count, depth < 512 else { return false }
+    guard position < bytes.count else { return false }
     switch bytes[position] {
     case UInt8(ascii: "\""): return string() != nil
-    case UInt8(ascii: "{"): return skipMembers(depth: depth) { _, _, _ in true }
-    case UInt8(ascii: "["): return skipList("[", "]") { $0.skipValue(depth: depth + 1) }
+    case UInt8(ascii: "{"): return depth < 512 && skipMembers(depth: depth) { _, _, _ in true }
+    case UInt8(ascii: "["): return depth < 512 && skipList("[", "]") { $0.skipValue(depth: depth + 1) }
     case UInt8(ascii: "t"): return skip("true")
     case UInt8(ascii: "f"): return skip("false")
     case UInt8(ascii: "n"): return skip("null")
