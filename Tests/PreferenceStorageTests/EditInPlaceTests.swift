@@ -273,6 +273,32 @@ import Testing
     #expect(await errors.next()?.code == .invalidKey)
   }
 
+  @Test("an older copy is reported after a rewriting in place, and a rewriting isn't", arguments: [true, false])
+  func rewrittenInPlace(isLost: Bool) async throws {
+    let store = try FilePreferenceStore(url: file, followsOthers: false)
+    var errors = store.errors.makeAsyncIterator()
+    try store.set(1, forKey: "v")
+    // A file with a second name isn't replaced.
+    try FileManager.default.linkItem(at: file, to: folder.file("second name"))
+    try store.compact()
+    let old = try file.text
+    try store.set(2, forKey: "v")
+    try store.set(3, forKey: "w")
+    if isLost {
+      try file.overwrite(old)
+    } else {
+      let other = try stranger()
+      try other.set(1, forKey: "v")
+      try other.compact()
+      try other.removeValue(forKey: "w")
+    }
+    try store.reload()
+    #expect(try store.value(Int.self, forKey: "v") == 1)
+    #expect(store.keys == ["v"])
+    store.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == (isLost ? .overwritten : .invalidKey))
+  }
+
   @Test("an edit in place isn't lost to a compaction, whose memory is older")
   func editBeforeCompaction() throws {
     let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 1000)

@@ -54,6 +54,20 @@ import Testing
     try expectSame(store, ["a", "b", "c"])
   }
 
+  @Test("is freed by one store, and another doesn't report what that has removed", arguments: [true, false])
+  func otherStore(removesAll: Bool) async throws {
+    let (store, other) = (try open(disk), try open(disk))
+    var errors = other.errors.makeAsyncIterator()
+    try other.set(String(repeating: "x", count: 500), forKey: "large")
+    try other.set(1, forKey: "a")
+    disk.setFull(true, forFilesAbove: 0)
+    if removesAll { try store.removeAll() } else { try store.removeValue(forKey: "large") }
+    try other.reload()
+    #expect(other.keys == (removesAll ? [] : ["a"]))
+    other.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == .invalidKey)
+  }
+
   @Test("has room for a removal in the place of values that were replaced")
   func removeSmall() throws {
     let store = try open(disk)

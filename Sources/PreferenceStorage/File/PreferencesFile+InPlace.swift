@@ -8,9 +8,9 @@ extension PreferencesFile {
   /// This record determines the values until the file is truncated after the new lines. Each step is synchronized
   /// before the next step, so that no values are lost if the process ends or the power fails.
   ///
-  /// The line after the header is `Line.markOfRewriting`, which tells other processes that a store has rewritten the
-  /// file. The last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same
-  /// length.
+  /// The line after the header is `Line.markOfRewriting`, which shows a person that a store has rewritten the file. The
+  /// last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same length, and tell
+  /// it from a restored copy.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
@@ -34,7 +34,7 @@ extension PreferencesFile {
       throw error
     }
     descriptor.noteRewritten()
-    noteRewritten([lines])
+    noteRewritten(lines)
   }
 
   /// Makes changes on a disk that has no space for another line or for a second file.
@@ -51,7 +51,7 @@ extension PreferencesFile {
     guard let descriptor, damage.isEmpty else { return false }
     let old = try contents(of: descriptor)
     guard old.starts(with: Line.header) else { return false }
-    var parts = [Line.header]
+    var new = Line.header
     if !table.isEmpty {
       var record: [UInt8] = []
       Line.append(PreferencesFile.allChanges(to: table, of: old), to: &record)
@@ -60,11 +60,11 @@ extension PreferencesFile {
       guard let room = FreeRoom.find(for: record.count, in: old, removing: removed) else { return false }
       try overwrite(from: room.lowerBound, with: record + PreferencesFile.blanks(room.count - record.count))
       try descriptor.synchronize()
-      parts = [Array(old[..<room.lowerBound]), record]
+      new = old[..<room.lowerBound] + record
     }
-    try system.truncate(descriptor.number, to: parts.reduce(0) { $0 + $1.count })
+    try system.truncate(descriptor.number, to: new.count)
     let hadValueToErase = hasValueToErase
-    noteRewritten(parts)
+    noteRewritten(new)
     hasValueToErase = hadValueToErase && !table.isEmpty
     return true
   }
@@ -82,12 +82,12 @@ extension PreferencesFile {
     return bytes
   }
 
-  private func noteRewritten(_ parts: [[UInt8]]) {
+  private func noteRewritten(_ bytes: [UInt8]) {
     guard let descriptor else { return }
-    var known = KnownPart()
-    for part in parts { part.withUnsafeBufferPointer { known.append($0) } }
-    known.noteCompared()
-    replace(with: descriptor, identity: identity, known: known)
+    var parser = LineParser()
+    _ = parser.parseFile(bytes)
+    replace(with: descriptor, identity: identity, known: parser.known)
+    uniqueMark = parser.uniqueMark ?? uniqueMark
   }
 
   /// Returns a blank line with a total of `count` bytes, including its newline; empty if `count` is zero or negative.

@@ -96,6 +96,7 @@ extension PreferencesFile {
 
   private func apply(_ parser: LineParser) {
     known = parser.known
+    uniqueMark = parser.uniqueMark ?? uniqueMark
     written.subtract(parser.changes.map(\.key))
     apply(parser.changes)
   }
@@ -128,6 +129,7 @@ extension PreferencesFile {
   }
 
   private func readAll(_ bytes: [UInt8], isLocked: Bool) throws(PreferenceError) -> Bool {
+    let isKnownFile = known != nil
     known = nil
     var parser = LineParser()
     switch parser.parseFile(bytes) {
@@ -147,13 +149,23 @@ extension PreferencesFile {
     let old = replaceMemory(with: parser.table)
     if ownHub.isHeard { for change in changes(to: parser.table, since: old, in: bytes) { note(change) } }
     let isSound = parser.damage.isEmpty
-    if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
     if damage.isEmpty { repairThreshold = .max } else if repairThreshold == .max { repairThreshold = 0 }
+    guard isSound || isLocked else {
+      // Another process may be rewriting the file, so the next read decides whether values were lost.
+      lastTable = lastTable ?? old
+      return false
+    }
+    known = parser.known
+    // A new mark shows that another store has written all values again, in place. Removing all values on a full disk
+    // leaves only the header. A copy from before the last rewriting has another mark, too, and isn't reported.
+    let hasNewMark = parser.uniqueMark != nil && parser.uniqueMark != uniqueMark
+    if hasNewMark || isKnownFile && bytes == Line.header { written = [] }
     if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
     (lastTable, wasCarriedOver) = (nil, false)
-    if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }
-    return isSound || isLocked
+    uniqueMark = parser.uniqueMark ?? uniqueMark
+    if !isSound { memory.withLock { $0.recovery = parser.damage } }
+    return true
   }
 
   /// Replaces the table in memory, and the error that reads throw, and returns the old table.
@@ -183,9 +195,6 @@ extension PreferencesFile {
     // A file that a compaction has put at the path begins with the values of the old file, unlike a restored copy.
     // Lines after this beginning are ordinary writes.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
-    // The file was rewritten in place, perhaps by the last change, which then has kept all values. A real loss in a
-    // file that was ever rewritten in place isn't reported.
-    if file.starts(with: Line.header + Line.markOfRewriting) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
       PreferenceError(

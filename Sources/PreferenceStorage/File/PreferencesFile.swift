@@ -79,7 +79,9 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// If another program discards one of these values, the store reports the loss.
   var written: Set<String> = []
-  /// The values of a file that was removed from the path, to compare with the next file at the path; nil if none.
+  /// The last `LineParser.uniqueMark` of the file, by which a rewriting in place is told from a restored copy.
+  var uniqueMark: UInt32?
+  /// The values of a file that was removed from the path or seems damaged, to compare with the next read; nil if none.
   var lastTable: ValueTable?
   /// Whether the previous file at the path ended with `Line.mark`, because a rewrite carried over all of its values.
   var wasCarriedOver = false

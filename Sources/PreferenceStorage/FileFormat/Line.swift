@@ -25,7 +25,7 @@ enum Line {
   /// Returns a line with an empty object in which spaces and tabs represent a random number.
   ///
   /// A store that rewrites a file in place puts this line at the end. Because the number differs each time, another
-  /// process notices the rewriting even if the length of the file is unchanged.
+  /// process notices the rewriting even if the length of the file is unchanged, and can tell it from a restored copy.
   static func uniqueMark() -> [UInt8] {
     let digits = UInt64.random(in: .min ... .max)
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
@@ -34,6 +34,9 @@ enum Line {
     seal(&bytes, from: 0)
     return bytes
   }
+
+  /// The length of a line that `uniqueMark()` returns, without its newline.
+  static let uniqueMarkLength = uniqueMark().count - 1
 
   /// Appends to the bytes one line that contains all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {

@@ -10,6 +10,8 @@ struct LineParser {
   private(set) var known: KnownPart
   /// Whether every line that was read has a valid checksum and a newline, like the lines that this library writes.
   private(set) var isAllChecked = true
+  /// The checksum of the last line that `Line.uniqueMark()` has returned; nil if there is none.
+  private(set) var uniqueMark: UInt32?
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
@@ -103,7 +105,10 @@ struct LineParser {
         break
       }
       note(kind, length: text.count + 1)
-      if kind == .checked { checkedCount += 1 }
+      if kind == .checked {
+        checkedCount += 1
+        if line.isEmpty, text.count == Line.uniqueMarkLength { uniqueMark = Line.statedChecksum(of: text) }
+      }
       end = min(stop + 1, bytes.count)
       start = stop + 1
     }
