@@ -122,6 +122,26 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 2)
   }
 
+  @Test("a wait in vain doesn't shorten the waits of a store with a longer limit, and the error states how long it was")
+  func twoLimits() throws {
+    let limit = Duration.milliseconds(200)
+    let impatient = try FilePreferenceStore(url: file, lockWaitLimit: .zero)
+    let patient = try FilePreferenceStore(url: file, lockWaitLimit: limit)
+    try patient.set(1, forKey: "a")
+    func expectRefusal(by store: FilePreferenceStore, after wait: Duration) throws {
+      let error = try #require(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
+      #expect(error.code == .busy && error.description.contains("\(wait)"))
+    }
+    try holdLock {
+      try expectRefusal(by: impatient, after: .zero)
+      let start = ContinuousClock.now
+      try expectRefusal(by: patient, after: limit)
+      #expect(.now - start >= limit)
+      try expectRefusal(by: impatient, after: .zero)
+      try expectRefusal(by: patient, after: .milliseconds(50))
+    }
+  }
+
   @Test("transactions on two stores in opposite order are an error after the limit, and no deadlock")
   func oppositeOrder() throws {
     func store(_ name: String) throws -> FilePreferenceStore {

@@ -148,7 +148,7 @@ extension PreferencesFile {
   /// If there is no file, the method creates it.
   ///
   /// - Throws: `.busy` if another process holds the lock for longer than the limit, or for 50 milliseconds after an
-  ///   earlier wait has timed out (`isBlocked`).
+  ///   earlier wait of that length has timed out (`waitInVain`).
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
@@ -174,16 +174,16 @@ extension PreferencesFile {
   }
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
-    // If the last wait has timed out, this wait is shorter, so that not every write is delayed by the full limit.
-    var patience = Patience(limit: isBlocked ? min(limit, .milliseconds(50)) : limit)
+    // If an equally long wait has timed out, this one is shorter, so that not every write is delayed by the full limit.
+    var patience = Patience(limit: waitInVain >= limit ? min(limit, .milliseconds(50)) : limit)
     do throws(SystemError) {
-      repeat { if try system.tryLock(descriptor.number) { return isBlocked = false } } while patience.wait()
+      repeat { if try system.tryLock(descriptor.number) { return waitInVain = .zero } } while patience.wait()
     } catch { throw .writing(error, path: name) }
-    isBlocked = true
+    waitInVain = max(waitInVain, patience.limit)
     throw PreferenceError(
       .busy,
-      "has been locked by another process for more than \(limit), and the change was not made. Set the value again when the"
-        + " lock is gone, or set a longer lockWaitLimit", path: name)
+      "is locked by another process, which did not release it within \(patience.limit), so the change was not made. Set"
+        + " the value again when the lock is gone, or set a longer lockWaitLimit", path: name)
   }
 
   /// Releases the file's lock; does nothing in a forked child, since the lock belongs to the parent process.

@@ -89,11 +89,10 @@ final class PreferencesFile: @unchecked Sendable {
   var changedKeys: Set<String> = []
   /// The changes that haven't been passed to the readers of ``records()`` yet.
   var changedRecords: [PreferenceChange] = []
-  /// Whether the last wait for the file's lock timed out.
+  /// The longest wait for the file's lock that timed out since a write last took the lock; zero if there was none.
   ///
-  /// If true, each write by any store on the file waits at most 50 milliseconds for the lock, until a write has taken
-  /// the lock.
-  var isBlocked = false
+  /// A write by a store with this limit or a shorter one waits at most 50 milliseconds for the lock.
+  var waitInVain = Duration.zero
   /// The thread that last kept the file locked for long, and the time until which that thread doesn't lock the file.
   ///
   /// During this pause, other processes can lock the file.
