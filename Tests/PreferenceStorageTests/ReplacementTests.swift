@@ -99,6 +99,16 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
     #expect(next.json() == "{\n  \"own\": 2\n}\n")
   }
 
+  @Test("that another program left isn't taken for the copy of a damaged file")
+  func leftBesideDamage() throws {
+    try file.overwrite("#preferences 1\n{\"a\":1}\nrubbish\n")
+    try folder.file("store.preferences.replaced").overwrite("another program's\n")
+    let store = try open(FileSystem())
+    try store.set(2, forKey: "b")
+    #expect(try #require(store.recovery?.copy).text.contains("rubbish"))
+    #expect(try folder.names.count == 3)
+  }
+
   @Test("what a process leaves that ends before or after its files trade names is removed", arguments: [true, false])
   func leftover(isOld: Bool) throws {
     let store = try open(FileSystem())

@@ -72,7 +72,10 @@ extension PreferencesFile {
       do throws(SystemError) {
         // An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
         // changed the key of a line, the line hides the value of another key.
-        if !damage.isEmpty, damage != copied { try copyAside(old) }
+        if !damage.isEmpty, damage != copied {
+          let copy = try copyAside(old)
+          memory.withLock { $0.recovery?.noteCopy(at: copy.description) }
+        }
         copied = damage
         do throws(SystemError) { left = try replace(old, making: changes) } catch {
           guard error.isOfFixedFile else { throw error }
@@ -265,10 +268,11 @@ extension PreferencesFile {
 
   // MARK: Copies of damaged files
 
-  /// Copies the file to `….damaged-<milliseconds>`, records the copy's path, and removes all but the last three copies.
+  /// Copies the file to `….damaged-<milliseconds>`, removes all but the last three copies, and returns the new path.
   ///
   /// The copy's number is greater than the number of any earlier copy, even if the clock was set back.
-  private func copyAside(_ file: Descriptor) throws(SystemError) {
+  @discardableResult
+  private func copyAside(_ file: Descriptor) throws(SystemError) -> FilePath {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let earlier = try system.names(inFolder: location.folder)
@@ -287,7 +291,7 @@ extension PreferencesFile {
       discard(path)
       throw error
     }
-    memory.withLock { $0.recovery?.noteCopy(at: path.description) }
+    return path
   }
 
   /// Removes a file that isn't needed anymore, and ignores errors, because a leftover file does no harm.
