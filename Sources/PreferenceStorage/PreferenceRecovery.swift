@@ -24,8 +24,6 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// replaced.
   public internal(set) var copy: URL?
 
-  mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
-
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
   /// Whether the only finding is a missing first line, which isn't damage, since a person who makes a file may omit it.
   package var isOnlyWithoutFirstLine: Bool {

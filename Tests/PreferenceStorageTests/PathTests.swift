@@ -53,6 +53,22 @@ import Testing
       #expect(try FilePreferenceStore(url: url).value(Int.self, forKey: "a") == 1)
       #expect(try FileSystem().names(inFolder: FilePath(folder.url.path)).count == 2)
     }
+
+    @Test("the copy of a damaged file has a URL in a folder whose name isn't text, too")
+    func copyInBytes() throws {
+      let inner = FilePath(folder.url.path + "/").appending(FilePath(bytes: [0x61, 0x20, 0xff]))
+      try FileSystem().makeFolder(inner)
+      let file = inner.appending("store.preferences")
+      try store(file).set(1, forKey: "a")
+      let descriptor = try FileSystem().open(file, for: .appending)
+      try FileSystem().writeAll(Array("rubbish\n".utf8), to: descriptor)
+      FileSystem().close(descriptor)
+      let store = try store(file)
+      try store.set(2, forKey: "b")
+      let copy = try FilePath(#require(store.recovery?.copy))
+      #expect(copy.folder == inner)
+      #expect(try FileSystem().names(inFolder: inner).contains(copy.name))
+    }
   #endif
 
   @Test("a path is taken apart at its slashes")

@@ -73,8 +73,8 @@ extension PreferencesFile {
         // An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
         // changed the key of a line, the line hides the value of another key.
         if !damage.isEmpty, damage != copied {
-          let copy = try copyAside(old)
-          memory.withLock { $0.recovery?.noteCopy(at: copy.description) }
+          let copy = try copyAside(old).url
+          memory.withLock { $0.recovery?.copy = copy }
         }
         copied = damage
         do throws(SystemError) { left = try replace(old, making: changes) } catch {

@@ -93,6 +93,19 @@ extension FilePath {
     guard isValid else { throw notAFile }
   }
 
+  /// The file URL of an absolute path, byte for byte.
+  var url: URL {
+    let text = bytes.map { byte in
+      if FilePath.unescaped.contains(byte) { return String(Unicode.Scalar(byte)) }
+      return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+    }
+    return URL(string: "file://" + text.joined())!
+  }
+
+  /// The bytes that a URL's path has as they are.
+  private static let unescaped = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@".utf8)
+
   /// Returns the contents of the file at the path; follows symbolic links.
   package func contents() throws(PreferenceError) -> [UInt8] {
     do throws(SystemError) {
