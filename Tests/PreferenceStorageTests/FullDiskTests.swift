@@ -89,6 +89,33 @@ import Testing
     try expectSame(store, ["a", "b", "c"])
   }
 
+  @Test("leaves the file and memory as they were if a call fails while the file is made shorter")
+  func failure() throws {
+    func run(failing call: Int) throws -> (first: Int, last: Int) {
+      let disk = SimulatedDisk()
+      let system = FailingFileSystem(disk, failing: call, with: .error(EIO), isLasting: false)
+      let store = try FilePreferenceStore(path: FullDiskTests.path, followsOthers: false, system: system)
+      try store.set(String(repeating: "x", count: 300), forKey: "a")
+      for key in ["b", "c"] { try store.set(1, forKey: key) }
+      disk.setFull(true, forFilesAbove: 0)
+      let first = system.callCount
+      let isRemoved =
+        code {
+          try store.transaction {
+            $0.removeValue(forKey: "a")
+            $0.removeValue(forKey: "b")
+          }
+        } == nil
+      let last = system.callCount
+      #expect(store.keys == (isRemoved ? ["c"] : ["a", "b", "c"]), "call \(call)")
+      let other = try open(disk.snapshot())
+      #expect(other.json() == store.json() && other.recovery == nil, "call \(call)")
+      return (first, last)
+    }
+    let calls = try run(failing: .max)
+    for call in calls.first..<calls.last { _ = try run(failing: call) }
+  }
+
   @Test("is freed by a compaction that fits, if there is room for a second file")
   func compaction() throws {
     let store = try open(disk)

@@ -43,7 +43,7 @@ extension PreferencesFile {
   /// value is left, the file is truncated after its first line.
   ///
   /// Until the file is truncated, it can have some of the changes without the others, which readers in other processes
-  /// may see. It stays so if the truncation fails.
+  /// may see. If the truncation fails, the overwritten lines are put back.
   ///
   /// - Returns: True if the changes were made; false if no obsolete lines have room for the record, or if the file is
   ///   damaged or doesn't begin with `Line.header`.
@@ -51,18 +51,28 @@ extension PreferencesFile {
     guard let descriptor, damage.isEmpty else { return false }
     let old = try contents(of: descriptor)
     guard old.starts(with: Line.header) else { return false }
-    var new = Line.header
+    var (start, record, filler) = (Line.header.count, [UInt8](), [UInt8]())
     if !table.isEmpty {
-      var record: [UInt8] = []
       Line.append(PreferencesFile.allChanges(to: table, of: old), to: &record)
       record += Line.uniqueMark()
       let removed = Set(changes.filter { $0.text == nil }.map(\.key))
       guard let room = FreeRoom.find(for: record.count, in: old, removing: removed) else { return false }
-      try overwrite(from: room.lowerBound, with: record + PreferencesFile.blanks(room.count - record.count))
-      try descriptor.synchronize()
-      new = old[..<room.lowerBound] + record
+      (start, filler) = (room.lowerBound, PreferencesFile.blanks(room.count - record.count))
     }
-    try system.truncate(descriptor.number, to: new.count)
+    let new: [UInt8] = old[..<start] + record
+    do throws(SystemError) {
+      if !record.isEmpty {
+        try overwrite(from: start, with: record + filler)
+        try descriptor.synchronize()
+      }
+      try system.truncate(descriptor.number, to: new.count)
+    } catch {
+      // A call that has truncated the file despite its error has made the changes, so nothing may be put back.
+      if let status = try? system.status(of: descriptor.number), status.size == old.count {
+        try? overwrite(from: start, with: Array(old[start...].prefix(record.count + filler.count)))
+      }
+      throw error
+    }
     let hadValueToErase = hasValueToErase
     noteRewritten(new)
     hasValueToErase = hadValueToErase && !table.isEmpty

@@ -191,7 +191,8 @@ extension PreferencesFile {
 
   /// Appends the changes as one line to the locked file, and then makes them in memory.
   ///
-  /// If the method throws, the values in the file and in memory are unchanged, unless `shrinkInPlace` failed midway.
+  /// If the method throws, the values in the file and in memory are unchanged, unless `shrinkInPlace` failed and could
+  /// not put the old lines back.
   func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
     if changes.isEmpty { return }
     try checkProcess()
@@ -229,7 +230,8 @@ extension PreferencesFile {
     do throws(SystemError) {
       guard try shrinkInPlace(to: table(after: changes), by: changes) else { return false }
     } catch {
-      known = nil
+      // If the old lines could not be put back, memory gets the values that the file has now.
+      do throws(PreferenceError) { try look(isLocked: true) } catch { known = nil }
       return false
     }
     apply(changes)
