@@ -1,8 +1,8 @@
-/// A hash table that maps the address of a type or a declared key to a value, and is at most half full.
+/// A hash table that is at most half full, and that maps the address of a type or of a declared key to a value.
 ///
 /// A lookup in a dictionary copies the value, and so retains the objects that the value refers to. A lookup in this
-/// table reads the value without a copy (benchmark: "Resolve a singleton"). No input can choose addresses that collide,
-/// so one multiplication is enough to hash an address.
+/// table reads the value without a copy (benchmark: "Resolve a singleton"). The program's input can't choose the
+/// addresses, and so can't provoke collisions. One multiplication is enough to hash an address.
 @safe struct AddressTable<Value: ~Copyable>: ~Copyable {
   private struct Slot: ~Copyable {
     /// The address; 0 if the slot is free.
@@ -62,8 +62,8 @@
     var taken: Value?
     unsafe slots[hole].key = 0
     unsafe swap(&slots[hole].value, &taken)
-    // A search stops at an empty slot. A value in a later slot whose search would now stop at `hole` therefore moves to
-    // `hole`. The slot that it leaves is the next hole.
+    // A search stops at an empty slot, so the empty slot `hole` may hide a value in a later slot. If the search for
+    // such a value would stop at `hole`, the value moves to `hole`, and the slot that it leaves becomes the next hole.
     var next = (hole + 1) & (capacity &- 1)
     while unsafe slots[next].key != 0 {
       let home = unsafe home(of: slots[next].key)

@@ -7,8 +7,8 @@ public import Synchronization
 
 /// Untyped memory for one value.
 ///
-/// Only the code that requests the value and the code that makes it know the value's type. All code that passes the
-/// memory from the first to the second is compiled once for all types.
+/// Only the code that requests the value and the code that makes the value know the value's type. The code between
+/// them, which only hands on the memory, is compiled once for all types.
 ///
 /// - Precondition: The code that makes the value uses the same type as the code that requests it, and the memory exists
 ///   for as long as this struct is used.
@@ -51,7 +51,7 @@ public import Synchronization
   // The operations below are for a value whose type is known only at run time.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
-    // The copy touches only the size of the value, because the memory may be smaller than the type's stride.
+    // Only as many bytes as the value's size are written, because the memory may be smaller than the type's stride.
     func copy<Value>(_: Value.Type) {
       unsafe address.bindMemory(to: Value.self, capacity: 1)
         .initialize(to: other.address.assumingMemoryBound(to: Value.self).pointee)
@@ -152,9 +152,9 @@ struct ErasedType: Hashable, Sendable {
 
 // MARK: Properties
 
-/// The memory of one property's value, directly after the `Head` with the value's state.
+/// The memory of one property's value, which directly follows the `Head` that contains the value's state.
 ///
-/// A read of the property copies this struct out of the property wrapper, which avoids retaining the `PropertyCell`.
+/// To avoid retaining the `PropertyCell`, a read of the property copies this struct out of the property wrapper.
 ///
 /// - Precondition: The `PropertyCell` that contains the memory is alive.
 @safe @frozen @usableFromInline package struct PropertyMemory {
@@ -184,13 +184,14 @@ struct ErasedType: Hashable, Sendable {
 
   /// Whether this memory contains the property's value, which can then be read without a lock.
   ///
-  /// The result is also false while a re-injection replaces the value, and after another cell has replaced this one.
+  /// The result is also false while a re-injection replaces the value, and after a newer cell has replaced the cell
+  /// that contains this memory.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
   /// Whether ``isReady`` is true, and the value was made, assigned or last checked in the current epoch.
   ///
   /// The load of the epoch is relaxed: a thread that knows of a re-injection has already synchronized with the thread
-  /// that requested it.
+  /// that requested the re-injection.
   @inlinable package var isCurrent: Bool {
     @inline(__always) get {
       head.gate.state.load(ordering: .acquiring) == (unsafe head.epoch.pointee.state.load(ordering: .relaxed))

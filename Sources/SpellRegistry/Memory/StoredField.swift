@@ -1,7 +1,7 @@
 /// The name, type and offset of a class's stored property, as the Swift runtime reports them.
 ///
-/// `Mirror` also uses these runtime functions, but it copies every property's value. Properties may belong to another
-/// actor, so this type copies a value only in `value(in:)`. A search with `contains(_:or:in:)` copies no value.
+/// `Mirror` uses the same functions of the runtime, but it copies every property's value. A property may be isolated to
+/// another actor, so this type copies a value only in `value(in:)`. A search with `contains(_:or:in:)` copies no value.
 struct StoredField: Sendable {
   /// The property's label, such as `_clock` for the storage of a wrapped property `clock`.
   let label: String

@@ -1,7 +1,7 @@
 /// A wrapper that passes any value to code that requires a `Sendable` value.
 ///
-/// `@unchecked Sendable`: a single call on one thread wraps and unwraps the value. A comment at any other use says why
-/// the value may leave the thread.
+/// `@unchecked Sendable`: normally, a single call on one thread wraps and unwraps the value. If the value leaves the
+/// thread, a comment at that use of the wrapper says why it may.
 struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
 /// Calls `body` synchronously on the main actor, with an input and a result that needn't be `Sendable`.

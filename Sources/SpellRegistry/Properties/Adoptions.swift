@@ -6,7 +6,7 @@ package enum Adoptions {
   private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let wereUsed = Atomic(false)
 
-  /// Whether a lookup may find a registry, because an object has been added to a `ServiceBox` at some time.
+  /// Whether an object has ever been added to a `ServiceBox`; if false, a lookup in the table finds no registry.
   static var areUsed: Bool { wereUsed.load(ordering: .relaxed) }
 
   /// Returns the registry of the `ServiceBox` that contains the object, or nil if no box contains it.

@@ -18,8 +18,8 @@ public protocol DefaultInitializable {
 /// A maker of the empty value of `Value`, for generic code in which `Value` needn't be `DefaultInitializable`.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it. For this reason, `EmptyValue` conforms to a private protocol if `Value` is `DefaultInitializable`, and
-/// `make()` casts the `EmptyValue`.
+/// respects it. For this reason, `EmptyValue` conforms to the private protocol `EmptyValueMaker` if `Value` is
+/// `DefaultInitializable`, and `make()` casts the `EmptyValue` to that protocol.
 package struct EmptyValue<Value> {
   package init() {}
 
@@ -36,9 +36,9 @@ extension EmptyValue: EmptyValueMaker where Value: DefaultInitializable {
   fileprivate func makeEmptyValue() -> Any { Value() }
 }
 
-/// Returns `value` as a maker, or nil if its type doesn't conform in the caller's isolation.
+/// Returns `value` as an `EmptyValueMaker`, or nil if its type doesn't conform in the caller's isolation.
 ///
-/// Never inlined, because the optimizer would change an inlined cast into one that ignores the caller's isolation.
+/// Never inlined, because the optimizer would change an inlined cast into a cast that ignores the caller's isolation.
 @inline(never) private func emptyValueMaker(_ value: Any) -> (any EmptyValueMaker)? { value as? any EmptyValueMaker }
 
 extension Bool: DefaultInitializable {}

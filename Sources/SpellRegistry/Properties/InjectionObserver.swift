@@ -9,12 +9,12 @@
 public protocol InjectionObserver: AnyObject {
   /// Handles one injection, after the hooks of the registration and the property have run.
   ///
-  /// The method is called once for each injection, in the isolation of the code that reads the property, which is the
+  /// The method is called once for each injection. Like the code that reads the property, the method runs in the
   /// object's own isolation. No lock is held, and the value is already stored, so the method can read the property. If
   /// the initializer or a hook has assigned the property, the property has the assigned value instead.
   ///
-  /// Don't read an `@Injected(.everyRead)` property, which stores nothing: each read is an injection that calls this
-  /// method again.
+  /// In this method, don't read an `@Injected(.everyRead)` property. Such a property stores nothing, so each read is an
+  /// injection that calls this method again.
   ///
   /// - Precondition: Reflection must find the name of each injected property. It finds none in a class with a custom
   ///   mirror, or in a program built without reflection metadata.
@@ -24,7 +24,7 @@ public protocol InjectionObserver: AnyObject {
 /// Returns the value as an observer, or nil if its type doesn't conform in the caller's isolation.
 ///
 /// The parameter is an `Any`, because a cast from `AnyObject` ignores the isolation of the conformance. The function is
-/// never inlined, because the optimizer would then make the cast from `AnyObject`.
+/// never inlined, because the optimizer would turn an inlined cast into a cast from `AnyObject`.
 @inline(never) func observer(_ value: Any) -> (any InjectionObserver)? { value as? any InjectionObserver }
 
 extension InjectionObserver {

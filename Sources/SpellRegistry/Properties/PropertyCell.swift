@@ -17,7 +17,8 @@ extension PropertyCell {
 
   /// Returns an empty cell for another form of this property's value, such as a weak reference.
   ///
-  /// No registry is asked for a value in this form. Instead, the ``Fallback`` closure of a read makes the value.
+  /// No registry is asked for a value in this form. Instead, each read passes a ``Fallback`` closure that makes the
+  /// value.
   @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
@@ -51,12 +52,12 @@ extension PropertyCell {
     memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.cell ?? self : self
   }
 
-  /// The property's current cell if it contains a value, even one that another thread is replacing; else nil.
+  /// The property's current cell if it contains a value, even if another thread is making a new value; else nil.
   var newestWithValue: PropertyCell? {
     while true {
       let cell = newest
       let hasValue = cell.fields.hasValue.load(ordering: .acquiring)
-      // If another cell has replaced this one after the search, its value may be outdated or dropped.
+      // If `cell` was replaced after `newest` returned it, the value in `cell` may be outdated or dropped.
       if cell.memory.head.gate.current != CreationGate.replaced { return hasValue ? cell : nil }
     }
   }
@@ -76,9 +77,10 @@ extension PropertyCell {
 
   /// Copies the property's value to `memory`, after making and storing the value if it is missing or outdated.
   ///
-  /// For a property with an expression, a registration for the container's class or else the expression makes the
-  /// value. For any other property, the registration that wins or else the fallback makes it. If neither source has a
-  /// value, an old value stays, an Optional is nil, or the call throws. In a cell for another form of the value, only
+  /// For a property with an expression, the value comes from a registration for the container's class, or else from the
+  /// expression. For any other property, it comes from the registration that the registry chooses, or else from the
+  /// fallback. If neither source has a value, the property keeps its old value. Without an old value, an Optional
+  /// property reads as nil, and for any other property the call throws. In a cell for another form of the value, only
   /// the fallback makes values. If `callsHooks` is true, the hooks are called with a new value.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
@@ -249,8 +251,8 @@ extension PropertyCell {
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
-    // A weak link means that the property's own registry may keep the container. Other registries are assumed not to
-    // keep it, so objects that another registry makes for this property may keep that registry alive.
+    // A weak link means that the property's own registry may keep the container alive. Another registry is assumed not
+    // to do so. The objects that the other registry makes for this property may therefore keep that registry alive.
     let linksWeakly = fields.link.isWeak && registry === fields.link.registry
     let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
@@ -259,8 +261,8 @@ extension PropertyCell {
 
   /// Returns the registry to ask for the value.
   ///
-  /// If a `ServiceBox` contains the container, and a registration in the registry of the box serves the request, the
-  /// result is that registry. Otherwise, it is the property's own registry.
+  /// If a `ServiceBox` contains the container, and the box's registry or one of its parents has a registration for the
+  /// request, the result is the box's registry. Otherwise, the result is the property's own registry.
   ///
   /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
   ///   registry weakly.
@@ -274,9 +276,9 @@ extension PropertyCell {
 
   /// Returns the registry of the `ServiceBox` that contains the container, or nil if there is no box.
   ///
-  /// The result is also nil if no registration in this registry or a parent serves the request. A declared key's own
-  /// initializer doesn't count. If several boxes contain the container, only the box to which the container was added
-  /// last counts.
+  /// The result is also nil if neither the box's registry nor any of its parents has a registration for the property's
+  /// request. A declared key's own initializer doesn't count as a registration. If several boxes contain the container,
+  /// only the box to which the container was added last counts.
   @inline(never) private func adopter(of container: AnyObject) -> InitializerRegistry? {
     guard let adopter = Adoptions.registry(of: container) else { return nil }
     return adopter.isRegistered(request(in: container)) ? adopter : nil
@@ -307,10 +309,10 @@ extension PropertyCell {
     return isReplaced
   }
 
-  /// Drops the value, which is safe even while other threads read the property.
+  /// Drops the property's value, even while other threads read the property.
   ///
-  /// A value in the property wrapper's own cell stays in memory for as long as that cell, because other threads may be
-  /// reading it.
+  /// If the property wrapper's own cell contains a value, this value stays in memory for as long as that cell, because
+  /// other threads may be reading the value.
   func forget() {
     while true {
       let newest = newest
@@ -355,14 +357,15 @@ extension PropertyCell {
     }
   }
 
-  /// Returns whether the property's registry or one of its parents has re-injected the property's service since the
-  /// value of `cell`, the property's current cell, was made or last checked.
+  /// Returns whether a re-injection has made the value of `cell`, the property's current cell, outdated.
   ///
-  /// An assigned value is never outdated. If the value isn't outdated, the function marks it as current. The next read
-  /// then finds it current without a call of this function.
+  /// A value is outdated if the property's registry or one of its parents has re-injected the property's service since
+  /// the value was made or last checked. An assigned value is never outdated. If the value isn't outdated, the function
+  /// marks it as current in this epoch. Until the next epoch, the function then returns false at once.
   ///
   /// - Parameter state: The state of the gate of `cell`, which contains the epoch of the value.
-  /// - Precondition: This cell is the one in the property wrapper, because reflection finds the property's name by it.
+  /// - Precondition: `self` is the cell in the property wrapper, because reflection finds the property's name with the
+  ///   help of that cell.
   private func isOutdated(_ cell: PropertyCell, _ state: UInt, in container: AnyObject?) -> Bool {
     let current = memory.epoch
     if current == state { return false }

@@ -12,7 +12,7 @@ struct PropertyFields: ~Copyable {
   let place: SourcePlace
   /// The declared key to resolve; nil to resolve the property's type.
   let key: InjectionKeys?
-  /// The name that requests use; nil to use the property's own name.
+  /// The name with which the property asks the registry; nil to use the property's own name.
   let requestedName: RequestedName?
   let link: RegistryLink
   /// The property's newest cell, if it isn't the cell in the property wrapper.
@@ -33,7 +33,7 @@ struct PropertyFields: ~Copyable {
   /// flag only after they find the gate ready.
   let isAssigned = Atomic(false)
 
-  /// A reference to the newest cell of a property; nil if the cell in the property wrapper was never replaced.
+  /// A reference to a property's newest cell; `cell` is nil if the cell in the property wrapper was never replaced.
   ///
   /// `@unchecked Sendable`: the fields of a cell are constants, atomics or values in a lock, and a `CreationGate`
   /// guards the cell's value.

@@ -21,8 +21,9 @@
 
   /// Creates storage that uses an existing cell.
   ///
-  /// - Parameter cell: A cell for `Value`. If only ``prepared(in:from:hook:)`` makes the storage's values, and nothing
-  ///   stores them in it, the cell may also be for the type that `Value` wraps.
+  /// - Parameter cell: A cell for `Value`. If `Value` is an Optional, the cell may also be for the type that the
+  ///   Optional wraps. In that case, nothing may store a value in the storage, and only ``prepared(in:from:hook:)`` may
+  ///   make values.
   @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
@@ -41,10 +42,10 @@
         named: name))
   }
 
-  /// Creates empty storage for the property of the storage `other`, to keep its value as another type.
+  /// Creates empty storage that keeps the value of the property of `other` in another form, such as a weak reference.
   ///
-  /// For example, the new storage keeps a weak reference. It never requests its value from a registry. Error messages
-  /// show the property as declared, with the type `Other`.
+  /// The new storage never requests a value from a registry. Error messages show the property as declared, with the
+  /// type `Other`.
   @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
     self.init(
       other.cell.allocate(
@@ -127,7 +128,8 @@
   /// For an Optional without a registration, the result is nil, which isn't stored.
   ///
   /// - Throws: The error that says why there is no value. Nothing is stored in this case, so the next read tries again.
-  ///   Only after an endless sequence of completion hooks, the value is stored although the call throws `.cycle`.
+  ///   There is one exception: if completion hooks seem to cause each other without end, the call throws `.cycle`
+  ///   although the value is stored.
   public func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     try makeValue(in: container)
   }
@@ -171,7 +173,7 @@
     }
   }
 
-  /// Returns a value that isn't stored, with a function that calls the hooks with the value.
+  /// Returns a value from the registry without storing it, and a function that calls the hooks with that value.
   ///
   /// The result is nil if the property's type is an Optional and nothing is registered for it.
   ///
@@ -229,7 +231,7 @@
   /// - Parameter wrapper: The name of the property wrapper, such as `Lazy`.
   package func description(of wrapper: String) -> String { description(of: wrapper, value) }
 
-  /// Returns a description of the property with a value that another storage keeps.
+  /// Returns a description of the property that shows the given value, which another storage keeps for the property.
   package func description(of wrapper: String, _ value: Value?) -> String {
     "\(wrapper)<\(TypeName.of(Value.self))>(\(value.map { "\($0)" } ?? "no value yet"), declared at \(place))"
   }

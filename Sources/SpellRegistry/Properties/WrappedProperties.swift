@@ -21,9 +21,10 @@ package enum WrappedProperties {
   /// for the same class and source location try that field first. They still check the identity, because several
   /// properties have one source location if a function makes the wrappers.
   ///
-  /// A wrapper that contains a reference to the property's storage is found without a copy. If no wrapper contains a
-  /// reference to the storage, the search copies each wrapper for a property of type `type`, and compares the copy's
-  /// identity. No other thread may be changing one of these wrappers at that time.
+  /// A wrapper that contains a reference to the property's storage is found without a copy. To compare the identity of
+  /// any other wrapper for a property of type `type`, the search copies the wrapper. It copies the wrapper in the
+  /// remembered field at once, and the remaining wrappers only if no wrapper contains a reference to the storage. No
+  /// other thread may be changing a wrapper at the time of the copy.
   ///
   /// - Parameters:
   ///   - type: The type of the property.

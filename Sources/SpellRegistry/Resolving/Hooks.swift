@@ -9,7 +9,7 @@ extension InitializerRegistry {
   public func postInjectInstances() {
     var called: Set<ObjectIdentifier> = []
     for record in registrations {
-      // The cast unwraps an Optional, so that the check finds its object.
+      // The cast also unwraps an Optional, so that the next check sees the wrapped object, not the Optional.
       guard let instance = record.instance as? any PostInjectable else { continue }
       let isObject = type(of: instance) is any AnyObject.Type
       if isObject && !called.insert(ObjectIdentifier(instance as AnyObject)).inserted { continue }
