@@ -63,7 +63,10 @@ struct Editing {
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
-      for key in edited where try changes.json(forKey: key) != old[key] ?? nil { return false }
+      // The old values are without the spaces that a person may have written in the file.
+      for key in edited {
+        guard try changes.json(forKey: key).flatMap(PreferenceText.compacted) == old[key] ?? nil else { return false }
+      }
       for key in edited.sorted() {
         if let json = new[key] ?? nil {
           try changes.set(json: json, forKey: key)

@@ -154,6 +154,14 @@ import Testing
     #expect(refused.errors.contains("is kept in \(folder.url.path)/prefs-"))
   }
 
+  @Test("edits a value that a person has written with spaces", arguments: ["", "a"])
+  func editHandwritten(key: String) throws {
+    try Data("{\"a\": [1, 2], \"b\": { \"c\" : 3 }}\n".utf8).write(to: URL(filePath: file))
+    let edit = "export TMPDIR='\(folder.url.path)' EDITOR='sed -i s/1/10/'; prefs \"$file\" edit \(key); echo $?"
+    #expect(try shell(edit).output == "0\n")
+    #expect(try run(file, "list").output == "a\t[10,2]\nb\t{ \"c\" : 3 }\n")
+  }
+
   @Test("says that an editor has removed its file")
   func removingEditor() throws {
     _ = try run(file, "set", "a", "1")
