@@ -181,8 +181,9 @@ extension Command {
   }
 
   private func check(_ store: FilePreferenceStore) throws -> ExitCode {
-    try Console.write(store.recovery?.description ?? "sound: \(store.keys.count) keys")
-    return store.recovery?.isOnlyWithoutFirstLine ?? true ? .success : .damaged
+    let damage = try store.damage()
+    try Console.write(damage?.description ?? "sound: \(store.keys.count) keys")
+    return damage?.isOnlyWithoutFirstLine ?? true ? .success : .damaged
   }
 }
 

@@ -99,6 +99,20 @@
       #expect(result.errors.contains("locked by another process"))
     }
 
+    @Test("a damaged file that another program keeps locked isn't called sound")
+    func lockedDamage() async throws {
+      try Data("#preferences 1\n{\"a\":1}\nrubbish\n".utf8).write(to: URL(filePath: file))
+      let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+      #expect(flock(descriptor, LOCK_EX) == 0)
+      // The tool waits for the lock, so a separate thread waits for the tool.
+      let path = file
+      let result = try await onThread { Result { try Tool.run([path, "check"]) } }.get()
+      #expect(result.status == 75 && result.output == "")
+      #expect(result.errors.contains("locked by another process"))
+      close(descriptor)
+      #expect(try Tool.run([file, "check"]).status == 65)
+    }
+
     @Test("what the superuser writes in another user's folder is that user's", .enabled(if: geteuid() == 0))
     func owner() throws {
       let user = folder.path(of: "user")
