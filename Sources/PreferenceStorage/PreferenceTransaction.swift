@@ -3,7 +3,7 @@
 /// A transaction reads the values that the store had when the transaction began, and its own changes. Other readers see
 /// the changes after the body has returned, and never see them if the body throws.
 public struct PreferenceTransaction: ~Copyable {
-  private let values: any TransactionValues
+  let values: any TransactionValues
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
   /// The keys whose former values the store has to erase from its medium.

@@ -96,4 +96,17 @@ import Testing
     try part.set(false, forKey: "wide")
     #expect(try part.value(Bool.self, forKey: "wide") == true && base.json(forKey: "ui.wide") == "false")
   }
+
+  @Test("are not read by a transaction through prefixes, which would write them")
+  func prefixedTransaction() throws {
+    try base.set(1, forKey: "ui.window.count")
+    let window = PrefixedPreferenceStore(
+      "window.", in: PrefixedPreferenceStore("ui.", in: store(PreferenceOverrides(["ui.window.count": 8]))))
+    try window.transaction { changes in
+      #expect(changes.keys == ["count"])
+      try changes.set((changes.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count")
+      #expect(changes.changes.map(\.json) == ["2"])
+    }
+    #expect(try window.value(Int.self, forKey: "count") == 8 && base.json() == "{\n  \"ui.window.count\": 2\n}\n")
+  }
 }

@@ -12,8 +12,8 @@
 /// never writes an override. Likewise, ``keys`` are the keys of the base store. A property's description names its
 /// override.
 ///
-/// Put this store on top of all other stores. A store on top of this store, such as a ``PrefixedPreferenceStore``,
-/// might write the overrides that its transactions read.
+/// Put this store on top of all other stores, except for a ``PrefixedPreferenceStore``, which may be on top of this
+/// store. A custom store on top of this store might write the overrides that its transactions read.
 public final class OverridingPreferenceStore: ErrorReporter {
   /// The store that keeps the values.
   let base: any PreferenceStore

@@ -20,7 +20,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
   /// Returns a key of the base store without the prefix; nil if the key doesn't begin with the prefix or equals it.
-  private func key(forBaseKey key: String) -> String? {
+  fileprivate func key(forBaseKey key: String) -> String? {
     // Scalars are compared, since the prefix's last character may combine with the character after it.
     guard key.unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
     let rest = key.unicodeScalars.dropFirst(prefix.unicodeScalars.count)
@@ -42,8 +42,8 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
-      // The transaction can read this store's values, because nothing is changed yet and no other thread can write.
-      var transaction = PreferenceTransaction(on: self)
+      // The values are those of the base transaction, because the base store's reads may return overrides.
+      var transaction = PreferenceTransaction(on: PrefixedValues(base: baseChanges.values, store: self))
       let result = try body(&transaction)
       // The base store decides whether to write a value that stays equal. The length of the key isn't checked again,
       // since the limit applies to the key without the prefix.
@@ -79,4 +79,16 @@ public final class PrefixedPreferenceStore: ErrorReporter {
 
   /// Compacts the base store, which erases the removed and replaced values of all its keys.
   public func compact() throws(PreferenceError) { try base.compact() }
+}
+
+/// The values of a transaction on the base store, under keys that omit the prefix.
+private struct PrefixedValues: TransactionValues {
+  let base: any TransactionValues
+  let store: PrefixedPreferenceStore
+
+  var keys: [String] { base.keys.compactMap { store.key(forBaseKey: $0) } }
+
+  func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { base.home(ofKey: store.prefix + key) }
+
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? { try base.text(forKey: store.prefix + key) }
 }
