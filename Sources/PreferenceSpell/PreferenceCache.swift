@@ -127,7 +127,7 @@ public import PreferenceStorage
   /// Returns the stored value of the current key or of a former key, with the stored texts of all keys.
   private func readStored() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
     do throws(PreferenceError) {
-      let texts = try names.map { key throws(PreferenceError) in try stored.json(forKey: key) }
+      let texts = try stored.json(forKeys: names)
       let value = try decode(texts)
       outcome.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
       return (value, texts)

@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ func use(_ store: some PreferenceStore) {
   func descriptions() throws {
     let settings = Settings()
     settings.nickname = "Ada"
-    let place = "declared at PreferenceSpellTests/PreferenceTests.swift:16"
+    let place = "declared at PreferenceSpellTests/PreferenceTests.swift:17"
     #expect("\(settings.$nickname)" == "\"nickname\": Ada, in MemoryPreferenceStore, \(place)")
     #expect("\(store)" == "MemoryPreferenceStore with keys [\"nickname\"]")
     let folder = try TemporaryFolder()
@@ -279,6 +280,38 @@ func use(_ store: some PreferenceStore) {
     #expect(store.keys == [])
   }
 
+  @Test("a value that a writer moves between the keys is always found", arguments: ["memory", "prefix", "file"])
+  func movedValue(kind: String) async throws {
+    let folder = try TemporaryFolder()
+    let store: any PreferenceStore =
+      switch kind {
+      case "memory": store
+      case "prefix": PrefixedPreferenceStore("p.", in: store)
+      default: try FilePreferenceStore(url: folder.file())
+      }
+    try store.set(7, forKey: "loudness")
+    let volume = Preference("volume", default: 5, store: store, formerly: "loudness")
+    let isRead = Atomic(false)
+    let readings = repetitions(debug: 20_000, release: 200_000)
+    async let moved: Void = onThread {
+      while !isRead.load(ordering: .relaxed) {
+        _ = try? store.transaction { try $0.moveValue(forKey: "loudness", to: "volume") }
+        _ = try? store.transaction { try $0.moveValue(forKey: "volume", to: "loudness") }
+      }
+    }
+    let found = await onThread { (0..<readings).count { _ in (try? volume.load()) == 7 } }
+    isRead.store(true, ordering: .relaxed)
+    await moved
+    #expect(found == readings)
+  }
+
+  @Test("a value that is moved while a store of one's own is read, key by key, is found")
+  func valueMovedMeanwhile() throws {
+    let store = MovingStore()
+    try store.set(7, forKey: "loudness")
+    #expect(try Preference("volume", default: 5, store: store, formerly: "loudness").load() == 7)
+  }
+
   @Test("an Optional whose default isn't nil can be set to nil, and reset to the default")
   func nilBesideADefault() throws {
     final class Settings { @Preference("limit") var limit: Int? = 5 }
@@ -336,4 +369,20 @@ func use(_ store: some PreferenceStore) {
     }
     #expect(constant.value.hasPrefix("value "))
   }
+}
+
+/// A store that moves the value of the key `loudness` to the key `volume` once it has read the latter.
+private final class MovingStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  private let base = MemoryPreferenceStore()
+
+  var keys: [String] { base.keys }
+
+  func json(forKey key: String) -> String? {
+    let json = base.json(forKey: key)
+    if key == "volume" { _ = try? base.transaction { try $0.moveValue(forKey: "loudness", to: "volume") } }
+    return json
+  }
+
+  func write(_ changes: [PreferenceChange]) { base.write(changes) }
 }
