@@ -166,9 +166,9 @@ public import PreferenceStorage
   /// The error of an assignment is discarded when the value changes.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
-    let now = signal?.version
     return outcome.withLock { outcome in
-      if let version = outcome.writeFailure?.version, version != now { outcome.writeFailure = nil }
+      // The version is read under the lock, so that it isn't older than that of a failure recorded meanwhile.
+      if let version = outcome.writeFailure?.version, version != signal?.version { outcome.writeFailure = nil }
       return outcome.writeFailure?.error
     }
   }
@@ -273,9 +273,10 @@ public import PreferenceStorage
   }
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
-    let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
-      outcome.withLock { $0.writeFailure = (error, before) }
+      // The failed assignment itself may have changed the version, if only the erasing of the former value failed.
+      let version = signal?.version
+      outcome.withLock { $0.writeFailure = (error, version) }
       report(error)
     }
   }
@@ -314,7 +315,7 @@ private struct PreferenceOutcome: Sendable {
   var readable: [String?]?
   /// The error of the store that made the last read return the default; nil if the store could be read.
   var readFailure: PreferenceError?
-  /// The error of the last assignment that failed, with the signal's version before that assignment.
+  /// The error of the last assignment that failed, with the signal's version after that assignment.
   ///
   /// Nil if no assignment has failed, or if a whole value was assigned or set successfully since.
   var writeFailure: (error: PreferenceError, version: UInt64?)?

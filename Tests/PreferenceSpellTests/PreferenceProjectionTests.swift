@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,38 @@ import Testing
     #expect(endless.error != nil)
     try file.set([String: Int](), forKey: "endless")
     #expect(endless.error == nil)
+  }
+
+  @Test("says that an assignment hasn't erased the former value, though the value has changed")
+  func failedErasing() throws {
+    let store = FullStore()
+    let token = Preference(PreferenceKey<String?>("token").erasing, store: store)
+    token.value = "a"
+    store.refusesCompactions.store(true, ordering: .relaxed)
+    token.value = "b"
+    #expect(token.value == "b" && token.error?.code == .noSpace)
+    try store.set("c", forKey: "token")
+    #expect(token.error == nil)
+  }
+}
+
+/// A store in memory that can be made to refuse writes and compactions.
+private final class FullStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  let refusesWrites = Atomic(false)
+  let refusesCompactions = Atomic(false)
+  private let base = MemoryPreferenceStore()
+
+  var keys: [String] { base.keys }
+  func json(forKey key: String) -> String? { base.json(forKey: key) }
+
+  func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
+    if refusesWrites.load(ordering: .relaxed) { throw PreferenceError(.noSpace, "full") }
+    base.write(changes)
+  }
+
+  func compact() throws(PreferenceError) {
+    if refusesCompactions.load(ordering: .relaxed) { throw PreferenceError(.noSpace, "full") }
   }
 }
 
