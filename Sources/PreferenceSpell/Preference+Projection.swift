@@ -67,7 +67,8 @@ extension Preference {
 
     /// The error in reading the value, or else the error of the last assignment; nil if neither has failed.
     ///
-    /// Each access reads the store. The error of an assignment is discarded when the value changes.
+    /// Each access reads the store. The error of an assignment is discarded when the value changes, or when a later
+    /// assignment, `set(_:)`, `update(_:)` or `reset()` succeeds.
     public var error: PreferenceError? { cache.error }
 
     /// An asynchronous sequence of the current value and each later value, set by this process or another.

@@ -163,7 +163,7 @@ public import PreferenceStorage
 
   /// The error from reading the value now, or else the error of the last assignment; nil if neither has failed.
   ///
-  /// The error of an assignment is discarded when the value changes.
+  /// The error of an assignment is discarded when the value changes, or when a later change succeeds.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
     return outcome.withLock { outcome in
@@ -225,7 +225,7 @@ public import PreferenceStorage
 
   /// Reads, changes and writes the value in one transaction, with no other writer in between.
   func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
-    try stored.transaction { changes in
+    let result = try stored.transaction { changes in
       var value: Value?
       do throws(PreferenceError) {
         value = try decode(names.map { key throws(PreferenceError) in try changes.json(forKey: key) })
@@ -239,6 +239,8 @@ public import PreferenceStorage
       try changes.set(json: text(of: new), forKey: key)
       return result
     }
+    outcome.withLock { $0.writeFailure = nil }
+    return result
   }
 
   /// Returns the text to store for a value, or nil if the key has to be removed from the store.
@@ -317,6 +319,6 @@ private struct PreferenceOutcome: Sendable {
   var readFailure: PreferenceError?
   /// The error of the last assignment that failed, with the signal's version after that assignment.
   ///
-  /// Nil if no assignment has failed, or if a whole value was assigned or set successfully since.
+  /// Nil if no assignment has failed, or if a later change of the value or a part of it has succeeded.
   var writeFailure: (error: PreferenceError, version: UInt64?)?
 }

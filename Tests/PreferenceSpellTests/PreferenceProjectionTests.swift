@@ -104,6 +104,27 @@ import Testing
     try store.set("c", forKey: "token")
     #expect(token.error == nil)
   }
+
+  @Test("forgets why an assignment failed when a later change succeeds, even one that changes nothing")
+  func laterSuccess() throws {
+    let store = FullStore()
+    final class Settings { @Preference var theme = Theme() }
+    use(store)
+    let settings = Settings()
+    settings.theme = Theme(name: "dark")
+    let successes: [() throws -> Void] = [
+      { settings.theme = Theme(name: "dark") }, { try settings.$theme.set(Theme(name: "dark")) },
+      { try settings.$theme.update { $0.name = "dark" } }, { settings.$theme.name.value = "dark" },
+    ]
+    for succeed in successes {
+      store.refusesWrites.store(true, ordering: .relaxed)
+      settings.$theme.name.value = "light"
+      #expect(settings.$theme.error?.code == .noSpace)
+      store.refusesWrites.store(false, ordering: .relaxed)
+      try succeed()
+      #expect(settings.$theme.error == nil && settings.theme.name == "dark")
+    }
+  }
 }
 
 /// A store in memory that can be made to refuse writes and compactions.
