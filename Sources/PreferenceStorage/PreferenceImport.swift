@@ -6,7 +6,7 @@
 
 /// The result of an import: the imported keys, and the errors of the keys that were skipped.
 public struct PreferenceImport: Sendable {
-  /// The imported keys, including those that a JSON `null` removed.
+  /// The imported keys, each once, including those that a JSON `null` removed.
   ///
   /// The keys of a JSON object are in the order of the file. The keys of a property list are sorted.
   public internal(set) var keys: [String] = []
@@ -105,7 +105,9 @@ extension PreferenceTransaction {
       }
     }
     for change in changes { stage(change.text, forKey: change.key) }
-    result.keys = changes.map(\.key)
+    // A JSON object may have several values for a key, of which the last counts.
+    var known: Set<String> = []
+    result.keys = changes.map(\.key).filter { known.insert($0).inserted }
     return result
   }
 }

@@ -36,6 +36,13 @@ import Testing
     #expect(store.keys == ["a", "b"])
   }
 
+  @Test("is each key once, with the last of its values")
+  func duplicates() throws {
+    let result = try store.import(from: try source("{\"a\":1,\"b\":2,\"a\":3}"))
+    #expect(result.keys == ["a", "b"] && result.count == 2)
+    #expect(store.json() == "{\n  \"a\": 3,\n  \"b\": 2\n}\n")
+  }
+
   @Test("is part of the transaction in which it is made, as a step of a migration")
   func migration() throws {
     struct Refused: Error {}
