@@ -30,8 +30,8 @@ extension Preference {
 
     /// Whether the store has a value, even one that can't be decoded.
     ///
-    /// A value under a former key and an override also count, except an override of `null`. Without a value, the
-    /// property reads as its default. False if the store can't be read.
+    /// A value under a former key counts, too. An override of the key counts in place of the stored value, and as no
+    /// value if it is `null`. Without a value, the property reads as its default. False if the store can't be read.
     public var isSet: Bool { cache.isSet }
 
     /// Removes the value from the store, so that the property reads as its default unless it is overridden.

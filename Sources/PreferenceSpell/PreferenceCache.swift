@@ -175,10 +175,12 @@ public import PreferenceStorage
 
   /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
   ///
-  /// False if the store can't be read. Overrides count as values, except `null`.
+  /// False if the store can't be read. An override of the current key counts as the value, except `null`, which hides
+  /// the stored value.
   var isSet: Bool {
     signal?.track()
-    return names.contains { (try? store.json(forKey: $0)) != nil }
+    if let override { return override.json != nil }
+    do throws(PreferenceError) { return try stored.json(forKeys: names).contains { $0 != nil } } catch { return false }
   }
 
   // MARK: Writing

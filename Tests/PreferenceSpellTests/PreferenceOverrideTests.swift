@@ -45,6 +45,18 @@ import Testing
     #expect(base.json(forKey: "volume") == "7")
   }
 
+  @Test("is set where it reads a value: an override of a former key doesn't count")
+  func isSet() throws {
+    use(OverridingPreferenceStore(PreferenceOverrides(["nick": "Ada"]), over: base))
+    let player = Player()
+    #expect(player.name == "guest" && !player.$name.isSet)
+    try base.set("Bea", forKey: "nick")
+    #expect(player.name == "Bea" && player.$name.isSet)
+    use(OverridingPreferenceStore(PreferenceOverrides(["name": String?.none]), over: base))
+    let hiding = Player()
+    #expect(hiding.name == "guest" && !hiding.$name.isSet)
+  }
+
   @Test("keeps a stored value that it can't read")
   func unreadable() throws {
     try base.set("loud", forKey: "p.volume")

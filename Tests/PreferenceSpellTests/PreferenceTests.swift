@@ -299,7 +299,7 @@ func use(_ store: some PreferenceStore) {
         _ = try? store.transaction { try $0.moveValue(forKey: "volume", to: "loudness") }
       }
     }
-    let found = await onThread { (0..<readings).count { _ in (try? volume.load()) == 7 } }
+    let found = await onThread { (0..<readings).count { _ in (try? volume.load()) == 7 && volume.isSet } }
     isRead.store(true, ordering: .relaxed)
     await moved
     #expect(found == readings)
