@@ -28,18 +28,21 @@ struct Editing {
       return .inputOutput
     }
     do {
-      guard let end = try keepEdited(file, insteadOf: original) else { return .success }
-      return end
+      if let failure = try takeOver(file, insteadOf: original) { return failure }
     } catch {
       Console.complain("nothing was changed, and what was saved is kept in \(file)")
       throw error
     }
+    try onFile(file, "could not be removed after the edit, which is done; remove it") { () throws(SystemError) in
+      try system.remove(file)
+    }
+    return .success
   }
 
-  /// Writes the edited values to the store, and removes the edited file.
+  /// Writes the edited values to the store.
   ///
   /// - Returns: Nil after a success, or the exit code of a failure.
-  private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
+  private func takeOver(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
     guard let edited = String(validating: try file.contents(), as: UTF8.self) else {
       throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
     }
@@ -53,7 +56,6 @@ struct Editing {
         return .busy
       }
     }
-    try onFile(file, "could not be removed") { () throws(SystemError) in try system.remove(file) }
     return nil
   }
 

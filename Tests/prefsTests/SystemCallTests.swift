@@ -55,6 +55,20 @@
       }
     }
 
+    @Test("an edit whose file can't be removed afterward is made, and says so")
+    func editedFileStays() throws {
+      #expect(try Tool.run([file, "set", "a", "1"]).status == 0)
+      let result = try Tool.run(
+        "/usr/bin/env",
+        [
+          "TMPDIR=\(folder.url.path)", "EDITOR=sed -i s/1/10/", Strace.path, "-f", "-o", "/dev/null", "-e",
+          "trace=unlink", "-e", "inject=unlink:error=EACCES", Tool.path, file, "edit",
+        ])
+      #expect(result.status == 74)
+      #expect(result.errors.contains("could not be removed") && !result.errors.contains("nothing was changed"))
+      #expect(try Tool.run([file, "get", "a"]).output == "10\n")
+    }
+
     @Test("a rewriting of the file killed at any of its system calls loses nothing", arguments: calls + loaderCalls)
     func kill(call: String) throws { try kill(at: call, hasSecondName: false) }
 
