@@ -89,7 +89,8 @@ extension Command {
     let value = isInput ? try Console.readText() : value
     let json = PreferenceText.compacted(value)
     let isJSONString = json.map { PreferenceText.string(of: $0) != nil } ?? false
-    let isText = try form == .text || form == .kept && store.json(forKey: key)?.hasPrefix("\"") == true
+    // The bytes are compared, since an accent at the beginning of a string combines with the quotation mark before it.
+    let isText = try form == .text || form == .kept && store.json(forKey: key)?.utf8.first == UInt8(ascii: "\"")
     if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
     guard let json else {
       let name = isInput ? "the input" : value.utf8.count > 80 ? "the value" : value.debugDescription

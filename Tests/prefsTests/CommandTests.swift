@@ -37,6 +37,10 @@ import Testing
     #expect(try run(file, "set", "volume", "loud").status == 64)
     #expect(try run(file, "get", "volume").output == "7\n")
     #expect(try run(file, "set", "--string", "-").status == 64)
+    // The combining accent and the quote before it are one character in Swift.
+    #expect(try run(file, "set", "name", "\u{301}x", "--string").status == 0)
+    #expect(try run(file, "set", "name", "hello").status == 0)
+    #expect(try run(file, "get", "name").output == "\"hello\"\n")
   }
 
   @Test("reads the standard input and writes the standard output for -")
