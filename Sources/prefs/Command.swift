@@ -28,10 +28,7 @@ enum ValueForm: Equatable {
 extension Command {
   /// Runs the command on the file at the path, and returns the exit code.
   func run(on path: FilePath) async throws -> ExitCode {
-    if !mayBeNew, !exists(path) {
-      Console.complain("\(path): no such file")
-      return .notFound
-    }
+    if !mayBeNew, !exists(path) { return Command.missing(path) }
     let store = try FilePreferenceStore(path: path, followsOthers: false)
     if self == .check { return try check(store) }
     if let recovery = store.recovery {
@@ -53,7 +50,7 @@ extension Command {
     case .rename(let key, let new): return try rename(key, to: new, in: store)
     case .edit(let key): return try Editing(store: store, key: key).run()
     case .export(let target, let keys): return try export(keys, of: store, at: path, to: target)
-    case .import(let source, let replaces): try importValues(from: source, into: store, replacing: replaces)
+    case .import(let source, let replaces): return try importValues(from: source, into: store, replacing: replaces)
     case .watch(let key): return try await watch(store, key)
     case .overrides(let prefix): try showOverrides(.environment(prefix: prefix), of: store)
     case .compact: try store.compact()
@@ -77,6 +74,11 @@ extension Command {
 
   static func missing(_ key: String) -> ExitCode {
     Console.complain("there is no key \(key.debugDescription)")
+    return .notFound
+  }
+
+  private static func missing(_ file: FilePath) -> ExitCode {
+    Console.complain("\(file): no such file")
     return .notFound
   }
 
@@ -124,10 +126,14 @@ extension Command {
     return .success
   }
 
-  private func importValues(from source: FilePath, into store: FilePreferenceStore, replacing: Bool) throws {
+  private func importValues(
+    from source: FilePath, into store: FilePreferenceStore, replacing: Bool
+  ) throws -> ExitCode {
     let isInput = source == "-" || source == "/dev/stdin"
+    guard isInput || exists(source) else { return Command.missing(source) }
     let bytes = try isInput ? Console.readAll() : Command.contents(of: source)
     _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description, replacing: replacing)
+    return .success
   }
 
   /// Returns the bytes of a file or a pipe, such as the pipe that a shell creates for `<(command)`.

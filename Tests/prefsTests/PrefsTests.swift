@@ -43,6 +43,8 @@ private final class Flag: Sendable {
     _ = try run(file, "set", "a", "1")
     #expect(try run(file, "get", "b") == (1, "", "prefs: there is no key \"b\"\n"))
     #expect(try run(file, "delete", "b").status == 1)
+    let absent = folder.path(of: "absent")
+    #expect(try run(file, "import", absent) == (1, "", "prefs: \(absent): no such file\n"))
   }
 
   @Test("says 64 for invalid arguments")
@@ -102,7 +104,7 @@ private final class Flag: Sendable {
   func refused() throws {
     let deep = folder.url.path + "/new/deep/file"
     #expect(try run(deep, "set", "a", "{").status == 64)
-    #expect(try run(deep, "import", folder.url.path + "/absent").status == 74)
+    #expect(try run(deep, "import", folder.url.path + "/absent").status == 1)
     #expect(try run(deep, "delete", "a").status == 1)
     #expect(try folder.names == [])
   }
