@@ -127,7 +127,7 @@ public import PreferenceStorage
   /// Returns the stored value of the current key or of a former key, with the stored texts of all keys.
   private func readStored() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
     do throws(PreferenceError) {
-      let texts = try stored.json(forKeys: names)
+      let texts = try storedTexts()
       let value = try decode(texts)
       outcome.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
       return (value, texts)
@@ -135,6 +135,16 @@ public import PreferenceStorage
       outcome.withLock { ($0.readable, $0.readFailure) = (nil, error.code == .typeMismatch ? nil : error) }
       throw error
     }
+  }
+
+  /// Returns the stored texts of `names`, in the same order.
+  ///
+  /// The current key is read last. An assignment moves the value from a former key to the current key, so a value that
+  /// is gone from the former key is found under the current key.
+  private func storedTexts() throws(PreferenceError) -> [String?] {
+    var texts: [String?] = []
+    for name in names.reversed() { texts.append(try stored.json(forKey: name)) }
+    return texts.reversed()
   }
 
   /// Returns the value of the first key in `keys` whose text in `texts` isn't nil; nil if all texts are nil.
@@ -180,7 +190,7 @@ public import PreferenceStorage
   var isSet: Bool {
     signal?.track()
     if let override { return override.json != nil }
-    do throws(PreferenceError) { return try stored.json(forKeys: names).contains { $0 != nil } } catch { return false }
+    do throws(PreferenceError) { return try storedTexts().contains { $0 != nil } } catch { return false }
   }
 
   // MARK: Writing

@@ -57,25 +57,3 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
       + (lines.count > 10 ? " and \(lines.count - 10) more" : "")
   }
 }
-
-#if !os(Windows)
-  extension FilePreferenceStore {
-    /// Reads the file again, and returns the damage that was found in it; nil if the file is sound.
-    ///
-    /// - Throws: `.busy` if the file seems damaged, but another process holds its lock for longer than the store's
-    ///   limit; any error in reading the file.
-    package func damage() throws(PreferenceError) -> PreferenceRecovery? {
-      let limit = terms.lockWaitLimit
-      let isChecked = try file.inTurn(within: limit) { () throws(PreferenceError) in
-        try file.lookAround(waiting: limit)
-        // Without the lock, what is read of a file that seems damaged isn't known to be whole.
-        return file.descriptor == nil || file.known != nil
-      }
-      if isChecked { return recovery }
-      throw PreferenceError(
-        .busy,
-        "seems damaged, but has been locked by another process for more than \(limit), so it could not be checked. Check"
-          + " it again when the lock is gone", path: path)
-    }
-  }
-#endif

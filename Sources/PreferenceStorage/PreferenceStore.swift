@@ -1,5 +1,3 @@
-internal import Support
-
 /// A type that stores values by key and keeps them from one run of the program to the next.
 ///
 /// A value is stored when the call that sets it returns. Each type of store defines which failures stored values
@@ -131,33 +129,6 @@ extension PreferenceStore {
 
   /// Removes every value, in a transaction.
   public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
-
-  /// Returns the JSON texts of several keys, all from the same moment; nil for a key without a value.
-  ///
-  /// A custom store is read key by key. If no key has a text, the keys are read once more, since a writer may have moved
-  /// a value from a key that wasn't read yet to a key that was.
-  package func json(forKeys keys: [String]) throws(PreferenceError) -> [String?] {
-    func readEach() throws(PreferenceError) -> [String?] {
-      try keys.map { key throws(PreferenceError) in try json(forKey: key) }
-    }
-    if keys.count == 1 { return try readEach() }
-    switch self {
-    case let store as MemoryPreferenceStore: return store.table.withLock { $0.json(forKeys: keys) }
-    case let store as PrefixedPreferenceStore: return try store.base.json(forKeys: keys.map { store.prefix + $0 })
-    default: break
-    }
-    #if !os(Windows)
-      if let store = self as? FilePreferenceStore {
-        // This read brings memory up to date, or throws the reason why that isn't possible.
-        _ = try store.json(forKey: keys[0])
-        let (texts, failure) = store.file.memory.withLock { ($0.table.json(forKeys: keys), $0.failure) }
-        if let failure { throw failure }
-        return texts
-      }
-    #endif
-    let texts = try readEach()
-    return texts.contains { $0 != nil } ? texts : try readEach()
-  }
 
   private func change(_ body: (inout PreferenceTransaction) throws(PreferenceError) -> Void) throws(PreferenceError) {
     do {

@@ -3,7 +3,6 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -38,7 +37,7 @@ func use(_ store: some PreferenceStore) {
   func descriptions() throws {
     let settings = Settings()
     settings.nickname = "Ada"
-    let place = "declared at PreferenceSpellTests/PreferenceTests.swift:17"
+    let place = "declared at PreferenceSpellTests/PreferenceTests.swift:16"
     #expect("\(settings.$nickname)" == "\"nickname\": Ada, in MemoryPreferenceStore, \(place)")
     #expect("\(store)" == "MemoryPreferenceStore with keys [\"nickname\"]")
     let folder = try TemporaryFolder()
@@ -280,33 +279,8 @@ func use(_ store: some PreferenceStore) {
     #expect(store.keys == [])
   }
 
-  @Test("a value that a writer moves between the keys is always found", arguments: ["memory", "prefix", "file"])
-  func movedValue(kind: String) async throws {
-    let folder = try TemporaryFolder()
-    let store: any PreferenceStore =
-      switch kind {
-      case "memory": store
-      case "prefix": PrefixedPreferenceStore("p.", in: store)
-      default: try FilePreferenceStore(url: folder.file())
-      }
-    try store.set(7, forKey: "loudness")
-    let volume = Preference("volume", default: 5, store: store, formerly: "loudness")
-    let isRead = Atomic(false)
-    let readings = repetitions(debug: 20_000, release: 200_000)
-    async let moved: Void = onThread {
-      while !isRead.load(ordering: .relaxed) {
-        _ = try? store.transaction { try $0.moveValue(forKey: "loudness", to: "volume") }
-        _ = try? store.transaction { try $0.moveValue(forKey: "volume", to: "loudness") }
-      }
-    }
-    let found = await onThread { (0..<readings).count { _ in (try? volume.load()) == 7 && volume.isSet } }
-    isRead.store(true, ordering: .relaxed)
-    await moved
-    #expect(found == readings)
-  }
-
-  @Test("a value that is moved while a store of one's own is read, key by key, is found")
-  func valueMovedMeanwhile() throws {
+  @Test("a value that an assignment moves to the current key during a read is found")
+  func valueMovedDuringARead() throws {
     let store = MovingStore()
     try store.set(7, forKey: "loudness")
     #expect(try Preference("volume", default: 5, store: store, formerly: "loudness").load() == 7)

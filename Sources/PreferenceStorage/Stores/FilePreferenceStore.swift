@@ -90,6 +90,24 @@ public final class FilePreferenceStore: ErrorReporter {
   /// process holds the lock.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
+  /// Reads the file again, and returns the damage that was found in the file; nil if the file is sound.
+  ///
+  /// - Throws: `.busy` if the file seems damaged, but another process holds its lock for longer than the store's
+  ///   limit; any error in reading the file.
+  package func damage() throws(PreferenceError) -> PreferenceRecovery? {
+    let limit = terms.lockWaitLimit
+    let isChecked = try file.inTurn(within: limit) { () throws(PreferenceError) in
+      try file.lookAround(waiting: limit)
+      // A file that seems damaged is known only after it was read under its lock.
+      return file.descriptor == nil || file.known != nil
+    }
+    if isChecked { return recovery }
+    throw PreferenceError(
+      .busy,
+      "seems damaged, but another process did not release its lock within \(limit), so it could not be checked. Check it"
+        + " again when the lock is gone", path: path)
+  }
+
   /// The keys in the order in which they were first written.
   public var keys: [String] {
     if followsOthers { file.noteRead() }

@@ -6,7 +6,7 @@ internal import Support
 public final class MemoryPreferenceStore: CustomPreferenceStore {
   /// The hub that admits one writer at a time and notifies listeners.
   public let hub = PreferenceHub()
-  let table = Lock(ValueTable())
+  private let table = Lock(ValueTable())
 
   /// Creates an empty store.
   public init() {}

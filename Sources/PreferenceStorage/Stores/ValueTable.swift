@@ -15,9 +15,6 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// Returns the JSON texts of the keys, nil for a key without a value.
-  func json(forKeys keys: [String]) -> [String?] { keys.map { text(forKey: $0)?.string } }
-
   /// Returns the key as the table spells it, with its text; nil if the key has no text.
   func entry(forKey key: String) -> PreferenceChange? {
     entries.index(forKey: key).map { PreferenceChange(key: entries.keys[$0], text: entries.values[$0].text) }
