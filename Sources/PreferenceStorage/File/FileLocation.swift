@@ -6,7 +6,7 @@ struct FileLocation: Sendable {
   private(set) var path: FilePath
   /// Whether the path is resolved, which isn't possible before its folder exists.
   private var isResolved = false
-  /// The first folder that was missing in the target of a symbolic link to a folder; nil if there was none.
+  /// The first missing folder on the path that a symbolic link to a folder leads to; nil if no such link was found.
   private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }
@@ -72,8 +72,9 @@ struct FileLocation: Sendable {
       if name == "." || name == ".." { continue }
       let next = found.appending(name)
       guard let status = try system.find(next) else {
-        // Nothing exists below the missing `next`, so the rest of the path has no links, unless it has `..`. If a link
-        // to a folder leads to `next` or below it, `resolve` doesn't create `next`, but throws an error.
+        // Nothing exists below the missing `next`, so the remaining names can't be links, unless a `..` is among them.
+        // If the target of a link to a folder is `next` or lies below it, `resolve` doesn't create `next`, but throws
+        // an error.
         if rest.count >= countAfterLink { missingTarget = next }
         path = rest.reduce(next) { $0.appending($1) }
         return
@@ -161,7 +162,8 @@ extension FileLocation {
   ///
   /// The store removes an old copy of a damaged file only if this method returns a number for the name of the copy.
   ///
-  /// - Returns: Nil for any other name, and for a number of more than 18 digits.
+  /// - Returns: Nil if the name doesn't consist of the preferences file's name, the suffix, and a number, or if the
+  ///   number has more than 18 digits.
   func companionNumber(of name: FilePath, _ suffix: String) -> Int? {
     let prefix = (companionPrefix + suffix).bytes
     let digits = name.bytes.dropFirst(prefix.count)

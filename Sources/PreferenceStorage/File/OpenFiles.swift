@@ -30,8 +30,8 @@ final class OpenFiles: Sendable {
       if successor == nil { files[path] = nil }
       return successor
     }
-    // `successor` may be the last reference to the reopened file, and is therefore released after the lock of `files`.
-    // The deinitializer of the file takes this lock.
+    // `successor` may be the last reference to the reopened file, whose deinitializer takes the lock of `files`. The
+    // reference is therefore kept until this thread has released the lock.
     withExtendedLifetime(successor) {}
   }
 }

@@ -1,16 +1,17 @@
 import Support
 
-/// The rewriting of a file in place, if no other file can replace it or the disk has no space for a second file.
+/// The rewriting of a file in place, if a new file can't replace it or the disk has no space for a second file.
 extension PreferencesFile {
   /// Rewrites the locked file in place, with a line for each key of the table.
   ///
-  /// A file is rewritten in place only if no other file can replace it. First, a record with all values is appended.
-  /// This record determines the values until the file is truncated after the new lines. Each step is synchronized
-  /// before the next step, so that no values are lost if the process ends or the power fails.
+  /// A file is rewritten in place only if a new file can't replace it. First, a record with all values is appended.
+  /// Then the new lines overwrite the beginning of the file, and the file is truncated after them. Until that happens,
+  /// the appended record determines the values. Each step is synchronized before the next step, so that no values are
+  /// lost if the process ends or the power fails.
   ///
   /// The line after the header is `Line.markOfRewriting`, which shows a person that a store has rewritten the file. The
-  /// last line is unique (`Line.uniqueMark()`), so that other processes notice a rewriting to the same length, and tell
-  /// it from a restored copy.
+  /// last line is unique (`Line.uniqueMark()`), so that other processes notice the rewriting even if the length is
+  /// unchanged, and can distinguish the rewritten file from a restored copy.
   func rewriteInPlace(with table: ValueTable) throws(SystemError) {
     guard let descriptor else { return }
     let old = try contents(of: descriptor)
@@ -43,7 +44,7 @@ extension PreferencesFile {
   /// value is left, the file is truncated after its first line.
   ///
   /// Until the file is truncated, it can have some of the changes without the others, which readers in other processes
-  /// may see. If the truncation fails, the overwritten lines are put back.
+  /// may see. If a step fails before the file is truncated, the store tries to put the overwritten lines back.
   ///
   /// - Returns: True if the changes were made; false if no obsolete lines have room for the record, or if the file is
   ///   damaged or doesn't begin with `Line.header`.
@@ -67,7 +68,8 @@ extension PreferencesFile {
       }
       try system.truncate(descriptor.number, to: new.count)
     } catch {
-      // A call that has truncated the file despite its error has made the changes, so nothing may be put back.
+      // If `truncate` has shortened the file despite its error, the changes are made, so the overwritten lines must not
+      // be put back.
       if let status = try? system.status(of: descriptor.number), status.size == old.count {
         try? overwrite(from: start, with: Array(old[start...].prefix(record.count + filler.count)))
       }
@@ -107,8 +109,8 @@ extension PreferencesFile {
 
   /// Returns changes that set every value of the table, and remove every other key that occurs in the file.
   ///
-  /// A record with these changes produces the values of the table, whatever lines of the file or of a compacted file
-  /// precede the record.
+  /// If a file ends with a record of these changes, it has exactly the values of the table. The lines before the record
+  /// may be any lines of the old file, or of the compacted file that is overwriting it.
   private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
     let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
     return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }

@@ -41,10 +41,10 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Reads the lines that follow the known part of the file (`KnownPart`), up to a file size.
+  /// Reads the lines that follow the known part of the file (`KnownPart`), up to the offset `size`.
   ///
-  /// - Returns: True if the lines were read. False if the known part is empty or lacks its last newline, if its end has
-  ///   changed, if no line follows, or if a line lacks a valid checksum or its newline.
+  /// - Returns: True if the lines were read. False if the known part is empty, lacks its last newline, or has changed
+  ///   at its end. Also false if no line follows, or if a line that follows lacks a valid checksum or its newline.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let start = known.endStart.length
@@ -57,7 +57,8 @@ extension PreferencesFile {
 
   /// Compares the file with the end of the known part (`KnownPart`), and reads the whole file if they differ.
   ///
-  /// Only a write calls this method, with the file's lock unless the file can only be read.
+  /// Only writes call this method. The calling thread holds the file's lock, unless the file can be opened only for
+  /// reading.
   ///
   /// The whole of a short file is compared (`KnownPart.isShort`). The length alone proves nothing, because a program
   /// that ignores the lock may have edited the file without changing the length.
@@ -118,8 +119,8 @@ extension PreferencesFile {
   /// Applies to memory the lines that follow the known part of the file.
   ///
   /// - Parameter bytes: All bytes of the file.
-  /// - Returns: The changes in these lines. Nil if there is no known part, if it has changed or lacks its last newline,
-  ///   or if a line after it is damaged or has a wrong checksum.
+  /// - Returns: The changes in these lines. Nil if there is no known part, if the known part has changed, if bytes
+  ///   follow although its last newline is missing, or if a line after it is damaged or has a wrong checksum.
   func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
     guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
       let parser = parse(bytes[known.length...], after: known)
@@ -157,8 +158,9 @@ extension PreferencesFile {
       return false
     }
     known = parser.known
-    // A new mark shows that another store has written all values again, in place. Removing all values on a full disk
-    // leaves only the header. A copy from before the last rewriting has another mark, too, and isn't reported.
+    // A new unique mark shows that another store has rewritten the file in place. If only the header is left, a store
+    // has removed all values on a full disk. In both cases, no loss is reported. A restored copy from before the last
+    // rewriting in place can also have a different mark. Then its losses aren't reported either.
     let hasNewMark = parser.uniqueMark != nil && parser.uniqueMark != uniqueMark
     if hasNewMark || isKnownFile && bytes == Line.header { written = [] }
     if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
@@ -168,7 +170,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Replaces the table in memory, and the error that reads throw, and returns the old table.
+  /// Replaces the table in memory and the error that reads throw; returns the old table.
   private func replaceMemory(with table: ValueTable, because failure: PreferenceError? = nil) -> ValueTable {
     memory.withLock { memory in
       defer { (memory.table, memory.failure) = (table, failure) }
@@ -212,8 +214,9 @@ extension PreferencesFile {
     lastTable = old
   }
 
-  /// Closes a file that is no longer at the path, after reading the last lines that were appended to it, if they have
-  /// valid checksums.
+  /// Closes the open file, which is no longer at the path.
+  ///
+  /// The method first reads the lines that were last appended to the file, if they have valid checksums.
   func leave() {
     guard let old = descriptor else { return }
     wasCarriedOver = false

@@ -25,8 +25,8 @@ extension PreferencesFile {
 
   /// Replaces the damaged file with an intact file, if possible, and reports a failure.
   ///
-  /// After a failure, writes don't try again until the file is more than twice as long, or until the file is read
-  /// again because another program has changed it.
+  /// After a failure, writes don't try again until the file is more than twice as long. They try again earlier if
+  /// another program has changed existing lines, and this process notices the change before its next write.
   func repair() {
     guard let length = known?.length else { return }
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { repairThreshold = 2 * length }
@@ -54,11 +54,10 @@ extension PreferencesFile {
 
   /// Replaces the locked file with a new file that has a line for each key.
   ///
-  /// A damaged file is copied first, because the new file lacks the damaged lines.
+  /// The method first reads the file again. Then a damaged file is copied, because the new file lacks damaged lines.
   ///
-  /// The method first reads the file again. At the end, this process holds the lock of the new file. The old file keeps
-  /// all values until the new file has the path, so no value is lost if the process ends early. A file that can't be
-  /// replaced is rewritten in place.
+  /// The old file keeps all values until the new file is at the path, so no value is lost if the process ends early. At
+  /// the end, this process holds the lock of the new file. A file that can't be replaced is rewritten in place.
   ///
   /// - Parameter changes: Changes to make in the new file, if the disk has no space to append them to the old file.
   func rewrite(making changes: [PreferenceChange] = []) throws(PreferenceError) {
@@ -70,8 +69,8 @@ extension PreferencesFile {
       tries += 1
       try look(isLocked: true)
       do throws(SystemError) {
-        // An edited line also needs a copy, because its checksum can't distinguish an edit from damage. If damage has
-        // changed the key of a line, the line hides the value of another key.
+        // The file is copied even if its lines were only edited, because a wrong checksum can't distinguish an edit
+        // from damage. If damage has changed the key of a line, the line hides the value of another key.
         if !damage.isEmpty, damage != copied {
           let copy = try copyAside(old).url
           memory.withLock { $0.recovery?.copy = copy }
@@ -149,7 +148,7 @@ extension PreferencesFile {
   /// The path of the new file just before the new and the old file exchange names, and of the old file afterward.
   private var tradePath: FilePath { location.companion("replaced") }
 
-  /// Locks the folder and returns its descriptor; returns nil if the folder can't be opened or locked.
+  /// Locks the folder and returns its descriptor; returns nil if the system refuses to open or to lock the folder.
   ///
   /// Stores hold this lock while they rename files, so that only one store at a time renames files in the folder.
   ///
@@ -167,9 +166,10 @@ extension PreferencesFile {
 
   /// Moves the new file to the path of the old file, unless another program has put a third file there.
   ///
-  /// The two files exchange names, so that the store can then check which file had the path. A third file gets the path
-  /// back. If programs put more files at the path during this check, the latest file gets the path. If `isTrade` is
-  /// false, or the file system can't exchange names, the new file is renamed without this check.
+  /// The new file and the file at the path exchange names, so that the store can then check which file was at the path.
+  /// If it was a third file, the store moves that file back to the path. If programs put more files at the path during
+  /// this check, the latest of these files stays at the path. If `isTrade` is false, or the file system can't exchange
+  /// names, the new file is renamed without this check.
   private func takePath(from newPath: FilePath, _ new: FileIdentity, isTrade: Bool) throws(SystemError) {
     guard try system.snapshot(atPath: location.path).identity == identity else { throw SystemError("rename", ESTALE) }
     guard isTrade else { return try system.rename(newPath, to: location.path) }
@@ -193,14 +193,15 @@ extension PreferencesFile {
     discard(tradePath)
   }
 
-  /// Removes the file at `tradePath`, which a process left if it ended while it exchanged the names of two files.
+  /// Removes a file that is still at `tradePath`, because a process ended while it exchanged the names of two files.
   ///
   /// If the file may be another program's, the store first makes a copy of it and reports an error.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
     let found = try system.ifPresent { () throws(SystemError) in try system.open(tradePath, for: .reading) }
     guard let found = found.map({ Descriptor($0, of: system) }) else { return }
-    // An old file that was left ends with `Line.mark`, unless the disk was full. If a new file was left, the file at
-    // the path contains the mark. In any other case, the file may be another program's.
+    // If the process ended after the exchange, the old file is at `tradePath`, and ends with `Line.mark` unless the
+    // disk was full. If the process ended before the exchange, the old file is at the path, and contains the mark. In
+    // any other case, the file at `tradePath` may be another program's.
     if try !found.readAll().suffix(Line.mark.count).elementsEqual(Line.mark),
       try old.readAll().firstRange(of: Line.mark) == nil
     {
@@ -224,7 +225,7 @@ extension PreferencesFile {
     return (try? append(known.lacksNewline ? [UInt8(ascii: "\n")] + line : line)) != nil
   }
 
-  /// Repeats in the new file what another program changed in the old file while the new file took the path.
+  /// Makes in the new file the changes that another program made in the old file while the old file was being replaced.
   private func takeOver(
     from old: Descriptor, beyond left: KnownPart, except changes: [PreferenceChange]
   ) throws(PreferenceError) {

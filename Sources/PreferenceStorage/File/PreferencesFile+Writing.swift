@@ -53,7 +53,7 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // Changes to values that memory already has need no line if the file is known to have these values too.
+        // A change needs no line if memory already has the new value, and a comparison shows that the file has it too.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
         let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)
@@ -65,19 +65,19 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// Makes this thread pause before its next use of the file, if it has kept the file locked for 100 microseconds or
-  /// more.
+  /// Makes the calling thread pause before its next use of the file, after a long use.
   ///
-  /// Other processes poll the lock. Without the pause, they might never find the lock free.
+  /// A use is long if the thread has kept the file locked for 100 microseconds or more. Other processes poll the lock.
+  /// Without the pause, they might never find the lock free.
   private func leaveRoom(since start: SuspendingClock.Instant) {
     let length = .now - start
     if length < .microseconds(100) { return }
     lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
   }
 
-  /// Erases former values from the file by rewriting it, if there are any.
+  /// Rewrites the file, if it contains a former value that has to be erased.
   ///
-  /// There is a former value if `isReplaced` is true, or if an earlier attempt to erase one has failed.
+  /// It contains such a value if `isReplaced` is true, or if an earlier attempt to erase a value has failed.
   private func eraseFormerValues(after isReplaced: Bool) throws(PreferenceError) {
     if isReplaced { hasValueToErase = true }
     if hasValueToErase { try rewrite() }
@@ -147,8 +147,8 @@ extension PreferencesFile {
   ///
   /// If there is no file, the method creates it.
   ///
-  /// - Throws: `.busy` if another process holds the lock for longer than the limit, or for 50 milliseconds after an
-  ///   earlier wait of that length has timed out (`waitInVain`).
+  /// - Throws: `.busy` if another process holds the lock for longer than the limit. If an earlier wait with this limit
+  ///   or a longer limit has timed out (`waitInVain`), this method waits at most 50 milliseconds.
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
@@ -174,7 +174,8 @@ extension PreferencesFile {
   }
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
-    // If an equally long wait has timed out, this one is shorter, so that not every write is delayed by the full limit.
+    // If an earlier wait of this length or more has timed out, this wait is shorter. Otherwise, the full limit would
+    // delay every write.
     var patience = Patience(limit: waitInVain >= limit ? min(limit, .milliseconds(50)) : limit)
     do throws(SystemError) {
       repeat { if try system.tryLock(descriptor.number) { return waitInVain = .zero } } while patience.wait()
@@ -238,7 +239,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Makes changes in memory that the file already has, and records each change of a value for listeners.
+  /// Makes in memory the changes that the file already contains, and records each change of a value for listeners.
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
@@ -254,7 +255,7 @@ extension PreferencesFile {
     if ownHub.hasRecordReaders { changedRecords.append(change) }
   }
 
-  /// Appends the bytes to the file, or if this fails, tries to remove the bytes that were written.
+  /// Appends the bytes to the file; if the write fails, tries to remove the bytes that were already written.
   func append(_ bytes: [UInt8]) throws(SystemError) {
     guard let descriptor, let length = known?.length else { throw SystemError("write", ESTALE) }
     do throws(SystemError) { try system.writeAll(bytes, to: descriptor.number) } catch {
@@ -268,8 +269,8 @@ extension PreferencesFile {
   ///
   /// If an earlier synchronization has failed, the file is rewritten, because some bytes may not have reached the disk.
   ///
-  /// - Throws: The error in `readOnly`, if there is one; or the error of writing the header, or of rewriting the file
-  ///   after a failed synchronization. A failed repair is only reported.
+  /// - Throws: An error if the file can only be read (`readOnly`), if the header can't be written, or if the file can't
+  ///   be rewritten after a failed synchronization. A failed repair is only reported.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if let length = known?.length, length > repairThreshold { repair() }
@@ -321,7 +322,8 @@ extension PreferencesFile {
       try pending.descriptor.synchronize(withFolder: pending.folder)
     } catch { failure = error }
     guard let cause = failure else {
-      // While another thread holds the `Turn` lock, the flag stays set, and the next synchronization includes the folder.
+      // If another thread holds the `Turn` lock now, `folderNeedsSync` stays true, and the next synchronization
+      // includes the folder again.
       if pending.folder != nil {
         try? inTurn(within: .zero) { if descriptor === pending.descriptor { folderNeedsSync = false } }
       }

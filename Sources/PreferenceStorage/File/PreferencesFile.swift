@@ -3,7 +3,8 @@ import Synchronization
 
 /// A preferences file with its values in memory, shared by the stores of this process on its path.
 ///
-/// A store with a `FileSystem` of its own, or a standard store that couldn't be opened at first, shares no object.
+/// A store has an unshared `PreferencesFile` if it has its own `FileSystem`, or if it is the standard store and
+/// couldn't be opened at first.
 ///
 /// The class records which part of the file the values in memory reflect (`KnownPart`).
 ///
@@ -57,7 +58,7 @@ final class PreferencesFile: @unchecked Sendable {
   var readOnly: SystemError?
   /// The part of the file that memory reflects; nil if the whole file has to be read.
   var known: KnownPart?
-  /// The damage that the last read of the whole file found; empty if that read found damage without the file's lock.
+  /// The damage that the last read of the whole file found, if that read had the file's lock; otherwise empty.
   ///
   /// The next rewrite of the file removes the damage.
   var damage = PreferenceRecovery()
@@ -79,7 +80,7 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// If another program discards one of these values, the store reports the loss.
   var written: Set<String> = []
-  /// The last `LineParser.uniqueMark` of the file, by which a rewriting in place is told from a restored copy.
+  /// The last `LineParser.uniqueMark` of the file, which distinguishes a rewriting in place from a restored copy.
   var uniqueMark: UInt32?
   /// The values of a file that was removed from the path or seems damaged, to compare with the next read; nil if none.
   var lastTable: ValueTable?
@@ -91,7 +92,7 @@ final class PreferencesFile: @unchecked Sendable {
   var changedRecords: [PreferenceChange] = []
   /// The longest wait for the file's lock that timed out since a write last took the lock; zero if there was none.
   ///
-  /// A write by a store with this limit or a shorter one waits at most 50 milliseconds for the lock.
+  /// If the limit of a write isn't longer than this wait, the write waits at most 50 milliseconds for the lock.
   var waitInVain = Duration.zero
   /// The thread that last kept the file locked for long, and the time until which that thread doesn't lock the file.
   ///
@@ -103,10 +104,10 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// The watch waits equally long for other threads, and a rewrite waits equally long for the lock of the folder.
   static let readingLimit = Duration.seconds(1)
-  /// The age of the values in memory above which reading a value first reads the file, while `isFollowed` is false.
+  /// The age above which the values in memory count as outdated while `isFollowed` is false.
   ///
-  /// This is also the longest time that reading a value then waits for other threads. After that, the value is read
-  /// from memory as it is.
+  /// A store that reads an outdated value first reads the file. For this, it waits for other threads no longer than the
+  /// same time. After that, the value is read from memory as it is.
   private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -209,8 +210,9 @@ extension PreferencesFile {
 
   /// Brings memory up to date before a store, for instance in `json(forKey:)`, reads values from memory.
   ///
-  /// The first call only reads the file if it wasn't read in the last 50 milliseconds, because a tool that reads one
-  /// value and exits needs no watch. The second call starts to watch the file (`follow()`).
+  /// The first call doesn't watch the file, because a tool that reads one value and exits needs no watch. It just reads
+  /// the file, unless the file was read in the last 50 milliseconds. The second call starts to watch the file
+  /// (`follow()`).
   func noteRead() {
     if isFollowed.load(ordering: .acquiring) || isForked { return }
     if wasRead.exchange(true, ordering: .relaxed) { return follow() }
@@ -242,7 +244,7 @@ extension PreferencesFile {
   private func keepWatching() {
     if isForked { return }
     let new = watch.withLock { watch -> FileWatch? in
-      // Without a remaining listener, nothing would cancel a new watch.
+      // The last listener may have ended in the meantime. A new watch could then run until the file is closed.
       guard watch == nil, isWatchNeeded else { return nil }
       watch = system.watch(path) { [weak self] in self?.catchUp(within: PreferencesFile.readingLimit) ?? true }
       return watch
@@ -270,7 +272,7 @@ extension PreferencesFile {
     ended?.cancel()
   }
 
-  /// Reads what other processes have changed, and reports an error that reads don't throw yet.
+  /// Reads the changes by other processes, and reports an error unless memory already has an error with its code.
   ///
   /// - Returns: False if the `Turn` lock isn't free within the limit, or if this thread holds it; otherwise, true.
   private func catchUp(within limit: Duration) -> Bool {

@@ -6,11 +6,13 @@ enum FreeRoom {
     let isIntact: Bool
   }
 
-  /// Returns the range of adjacent lines that may be overwritten and have at least `count` bytes; nil if there is none.
+  /// Returns the range of the first adjacent lines that may be overwritten and together have at least `count` bytes.
   ///
   /// A line may not be overwritten if it is damaged or has the last change to a key. As an exception, the last change
   /// to a key in `removed` may be overwritten if it is the key's only change in the file. If an earlier line also had a
   /// change to the key, the value from that line would become valid again.
+  ///
+  /// - Returns: Nil if there are no such lines.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {
     let lines = lines(of: file)
     var (last, uses): ([String: Int], [String: Int]) = ([:], [:])

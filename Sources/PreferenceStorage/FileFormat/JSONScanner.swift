@@ -1,6 +1,6 @@
 /// A scanner that finds the bounds of JSON values, and rejects invalid syntax and more than 512 levels of nesting.
 ///
-/// Only arrays and objects count as levels. Each line of the file is an object, so a value in it has at most 511 levels.
+/// Only arrays and objects count as levels. A line of the file is an object, so a value in it has at most 511 levels.
 /// The scanner doesn't check whether strings are valid UTF-8, or whether their escapes form valid characters.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
@@ -87,7 +87,7 @@ struct JSONScanner {
     }
   }
 
-  /// Skips a list in brackets whose elements are separated by commas; returns false if the list is malformed.
+  /// Skips an array or object, whose elements are separated by commas; returns false if it is malformed.
   private mutating func skipList(
     _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ skipElement: (inout JSONScanner) -> Bool
   ) -> Bool {

@@ -24,7 +24,7 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
-  /// Creates the text of a value, which is `null` for nil.
+  /// Creates the JSON text of a value; the text of nil is `null`.
   ///
   /// Values of the most frequent types are written without an encoder.
   init<Value: Encodable>(encoding value: Value) throws {
@@ -88,7 +88,9 @@ private func textOfNaN<Value>(_ value: Value) -> String? {
 }
 
 extension JSONText {
-  /// Returns the NaN with the bit pattern in the text; nil for any other text or type.
+  /// Returns the NaN whose bit pattern is in the text, as in `"NaN(7ff8000000000005)"`.
+  ///
+  /// - Returns: Nil if the text has another form, or if the type can't represent a NaN.
   private func exactNaN<Value>(_ type: Value.Type) -> Value? {
     guard string.hasPrefix("\"NaN("), string.hasSuffix(")\"") else { return nil }
     let bits = string.dropFirst(5).dropLast(2)
@@ -158,8 +160,8 @@ extension JSONText {
   }
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // A text of the wrong kind for one of these types is refused without a decoder, which would first read all of a
-    // long text. An integer is the wrong kind for a date, whose text always has a fraction or an exponent.
+    // A text of the wrong kind for a string, an integer or a date is refused without a decoder, because a decoder would
+    // first read all of a long text. The text of a date always has a fraction or an exponent, unlike an integer.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     if string == JSONText.storedNil {
@@ -189,7 +191,7 @@ extension JSONText {
     }
   }
 
-  /// Returns the value that a program has encoded itself, and stored as a string of JSON or as `Data`.
+  /// Returns a value that the program, not this library, has encoded and stored as a string of JSON or as `Data`.
   ///
   /// `Data` can contain JSON or a property list.
   func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {

@@ -65,7 +65,7 @@ struct JSONText: Sendable {
     return string.withUTF8(body)
   }
 
-  /// The text without whitespace outside of strings, which makes it fit on one line.
+  /// The text without whitespace outside of strings, so that it fits on one line.
   var compacted: JSONText {
     var compacted: [UInt8] = []
     withBytes { bytes in
@@ -118,14 +118,15 @@ extension JSONText: Equatable {
 
 /// A namespace for the functions on JSON texts that other modules of this package use.
 package enum PreferenceText {
-  /// Returns the JSON text of the value, which is `null` for nil; returns nil if the value can't be encoded.
+  /// Returns the JSON text of the value, such as `null` for a nil value; returns nil if the value can't be encoded.
   package static func text(of value: some Encodable) -> String? {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// Returns the JSON text to set for the value; nil to remove the key, if the value and the default are both nil.
+  /// Returns the JSON text to set for the value; nil if the value and the default are both nil.
   ///
-  /// If the value is nil and the default isn't, the text is `JSONText.storedNil`.
+  /// A result of nil means that the key is to be removed. If the value is nil and the default isn't, the result is
+  /// `JSONText.storedNil`.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if its
   ///   type isn't Optional and its text is `null`.
@@ -139,9 +140,9 @@ package enum PreferenceText {
   /// Returns the text without whitespace outside of strings; nil if the text isn't JSON.
   package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
 
-  /// Returns the characters of a JSON string; nil if the text is another JSON value, or if an escape is invalid.
+  /// Returns the characters of a JSON string; nil if the text is another JSON value.
   ///
-  /// The caller must pass valid JSON.
+  /// The caller must pass valid JSON. The result is also nil if an escape such as `\ud800` isn't a valid character.
   package static func string(of text: String) -> String? {
     do { return try JSONText(text).decode(String.self) } catch { return nil }
   }

@@ -15,7 +15,7 @@ enum Line {
     return bytes
   }()
 
-  /// The line that follows the header of a file that was rewritten in place, with the object `{ }`.
+  /// The line after the header of a file that was rewritten in place; its object is `{ }`.
   static let markOfRewriting: [UInt8] = {
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + Array("{ }".utf8)
     seal(&bytes, from: 0)
@@ -25,7 +25,8 @@ enum Line {
   /// Returns a line with an empty object in which spaces and tabs represent a random number.
   ///
   /// A store that rewrites a file in place puts this line at the end. Because the number differs each time, another
-  /// process notices the rewriting even if the length of the file is unchanged, and can tell it from a restored copy.
+  /// process notices the rewriting even if the length of the file is unchanged. The process can also tell the rewritten
+  /// file from a restored copy.
   static func uniqueMark() -> [UInt8] {
     let digits = UInt64.random(in: .min ... .max)
     var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
@@ -55,7 +56,9 @@ enum Line {
     seal(&bytes, from: start)
   }
 
-  /// Fills in the checksum of the line that begins at the offset `start` with nine spaces, and appends a newline.
+  /// Writes the checksum of a line over the first eight of the nine spaces before its object, and appends a newline.
+  ///
+  /// - Parameter start: The offset at which the line, and thus its nine spaces, begins.
   private static func seal(_ bytes: inout [UInt8], from start: Int) {
     bytes.withUnsafeMutableBytes { buffer in
       var checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: buffer[(start + 9)...]))
@@ -113,10 +116,11 @@ enum Line {
 
   /// Returns the offset in a damaged line at which a second record starts; nil if no second record is found.
   ///
-  /// An edit in place or by hand can leave a last line without a newline, and the next record is appended to that line.
-  /// The search first looks for a record with a valid checksum at the end of the line. It tries only the last eight
-  /// possible beginnings, so that a malicious line takes linear time. If no checksum is valid, but the line begins with
-  /// a JSON object, the second record is assumed to start after this object.
+  /// A record is what a line has before its newline. An edit in place or by hand can leave the last line of a file
+  /// without a newline, so that the next record is appended to that line. The search first looks for a record with a
+  /// valid checksum at the end of the line. It tries only the last eight possible beginnings, so that a malicious line
+  /// takes linear time. If no checksum is valid, but the line begins with a JSON object, with or without a checksum
+  /// before it, the second record is assumed to start after this object.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -167,7 +171,8 @@ extension Line {
 
   /// Returns the CRC-32 checksum that zlib, PNG and Ethernet use, computed eight bytes at a time.
   ///
-  /// "Slicing-by-8" by Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
+  /// The algorithm is "Slicing-by-8" by Kounavis and Berry, from *Novel Table Lookup-Based Algorithms for
+  /// High-Performance CRC Generation*.
   ///
   /// - Parameter start: The checksum of the bytes that precede `bytes`.
   static func checksum(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
@@ -203,7 +208,7 @@ enum Hexadecimal {
 
 // MARK: The known part of a file
 
-/// The beginning of a file that memory reflects, up to the end of a line.
+/// The part of a file that the values in memory reflect, from the beginning of the file to the end of a line.
 ///
 /// To find changes by other stores before a write, a store compares at most the end of this part with the file. This is
 /// enough, because a store that changes a file appends to it, ends it with a unique line, or leaves only the header.
@@ -216,15 +221,15 @@ struct KnownPart: Sendable, Equatable {
   }
 
   private var all = Beginning()
-  /// The bytes that precede the end of the part; no bytes at first.
+  /// The bytes of the known part that precede its end; no bytes at first.
   ///
-  /// A store compares this end with the file. The end has at least 64 KiB, or is the whole part if the part is shorter.
+  /// A store compares the end with the file. The end has at least 64 KiB, or is the whole part if the part is shorter.
   private(set) var endStart = Beginning()
   /// The value that the next call of `noteCompared()` gives to `endStart`.
   ///
-  /// The known part usually continues for 64 to 128 KiB after it.
+  /// The known part usually continues for 64 to 128 KiB after these bytes.
   private var nextEndStart = Beginning()
-  /// The next value of `nextEndStart`; the known part continues for less than 64 KiB after it.
+  /// The next value of `nextEndStart`; the known part continues for less than 64 KiB after these bytes.
   private var lastEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false

@@ -10,7 +10,7 @@ struct LineParser {
   private(set) var known: KnownPart
   /// Whether every line that was read has a valid checksum and a newline, like the lines that this library writes.
   private(set) var isAllChecked = true
-  /// The checksum of the last line that `Line.uniqueMark()` has returned; nil if there is none.
+  /// The checksum of the last unique line (`Line.uniqueMark()`) among the lines that were read; nil if there is none.
   private(set) var uniqueMark: UInt32?
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
@@ -118,7 +118,7 @@ struct LineParser {
     return checkedCount
   }
 
-  /// Applies or collects the changes of the line that was just read, and records damage and edits.
+  /// Adds the changes of the line that was just read to `table` or to `changes`, and records damage and edits.
   private mutating func note(_ kind: Line.Kind, length: Int) {
     if kind != .checked { isAllChecked = false }
     switch kind {
@@ -153,7 +153,7 @@ struct LineParser {
   /// In every version after 1, the first line ends with the checksum of the text before it, such as `#preferences 2`.
   /// If the checksum is wrong or missing, the line may be a damaged first line of version 1.
   ///
-  /// - Returns: Nil if the first line has version 1 or another form.
+  /// - Returns: Nil if the version is 1, or if the first line has another form.
   private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> (number: String, isChecked: Bool)? {
     let name = Line.header.dropLast(2)
     guard bytes.starts(with: name) else { return nil }

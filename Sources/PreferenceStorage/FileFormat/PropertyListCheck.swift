@@ -4,7 +4,7 @@
 /// XML or binary property list can be nested so deeply that a decoder overflows the stack. The old text format of
 /// property lists is always rejected.
 enum PropertyListCheck {
-  /// The maximum depth of nesting, which is about the limit of `JSONScanner`.
+  /// The maximum depth of nesting, which is nearly the same as for JSON (`JSONScanner`).
   private static let maximumDepth = 512
 
   static func check(_ bytes: [UInt8]) throws(PreferenceError) {

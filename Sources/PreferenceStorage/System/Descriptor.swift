@@ -27,7 +27,7 @@ final class Descriptor: Sendable {
   /// Synchronizes the file and optionally its folder, for one thread at a time.
   ///
   /// After a failure, the file isn't synchronized again, and each later call throws the recorded error. The system
-  /// reports lost data only to the first caller, so a later success proves nothing, in this thread or in another.
+  /// reports lost data only to the first caller, so a later success in any thread proves nothing.
   func synchronize(withFolder folder: FilePath? = nil) throws(SystemError) {
     syncTurn.withLock { _ in
       if syncFailure != nil { return }

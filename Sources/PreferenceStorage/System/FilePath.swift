@@ -41,7 +41,7 @@ package struct FilePath: Sendable, Hashable {
     return ancestors.reversed()
   }
 
-  /// The names of the folders on the path and of the file, without slashes.
+  /// The parts of the path between its slashes: the names of the folders, followed by the name of the file.
   var names: [FilePath] { bytes.split(separator: FilePath.slash).map { FilePath(bytes: $0) } }
 
   /// Returns the given path as a path in this folder, or unchanged if it is absolute.
@@ -102,7 +102,7 @@ extension FilePath {
     return URL(string: "file://" + text.joined())!
   }
 
-  /// The bytes that a URL's path has as they are.
+  /// The bytes that need no percent-encoding in the path of a URL.
   private static let unescaped = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@".utf8)
 

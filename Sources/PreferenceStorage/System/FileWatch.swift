@@ -12,7 +12,7 @@ package final class FileWatch: Sendable {
     var problem: SystemError?
     /// The status of the file when the handler was last called; nil if there was no file.
     var seen: FileStatus?
-    /// Whether the handler returned true when it last returned; false until it has returned for the first time.
+    /// Whether the last finished call of the handler returned true; false until the first call has finished.
     var isHandled = false
     /// Whether a call of the handler is already scheduled.
     var isDue = false
