@@ -103,7 +103,7 @@ extension PreferenceError {
     public static let unwatchable = Code("unwatchable")
     /// Another process or thread held the store's lock for longer than the limit, or others kept changing the value.
     ///
-    /// The change wasn't made.
+    /// A change wasn't made.
     public static let busy = Code("busy")
     /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
