@@ -10,8 +10,8 @@ struct SequenceState {
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
-  /// For each step, the attempts that registered a service, each with the function that unregisters the service.
-  var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
+  /// For each step, the services that its attempts registered, in order.
+  var registered: [Int: [StepService]] = [:]
   /// For each call's number, the caller that waits for the answer, or the answer that the caller hasn't received yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
@@ -62,14 +62,14 @@ extension LaunchSequence {
   }
 
   private func carryOut(_ actions: [LaunchMachine.Action]) { for action in actions { carryOut(action) } }
-  fileprivate func carryOut(_ action: LaunchMachine.Action) {
+  func carryOut(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
     case .withdraw(let job): withdraw(job.step) { $0 == job }
-    case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
+    case .withdrawAll(let step, let kept): withdraw(step) { job in kept.map { job.precedes($0) } ?? true }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
       log.answer { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
@@ -266,13 +266,13 @@ extension LaunchSequence {
 
   func register(_ service: some Sendable, by job: Job) {
     if !isUnderWay(job) { return }
-    let registration = InitializerRegistry.current.register(.instance(service))
+    let service = StepService(service, by: job)
     let isWanted = state.withLock { state in
       let isWanted = state.machine.jobs[job] != nil
-      if isWanted { state.registered[job.step, default: []].append((job, { registration.unregister() })) }
+      if isWanted { state.registered[job.step, default: []].append(service) }
       return isWanted
     }
-    if !isWanted { registration.unregister() }
+    if !isWanted { service.withdraw() }
   }
 
   /// Unregisters the services of those attempts of a step for which `isUnwanted` returns true, in reverse order.
@@ -281,8 +281,12 @@ extension LaunchSequence {
   /// `end()` unregisters the service as well.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
+    if services.isEmpty { return }
     for service in services.reversed() { service.withdraw() }
-    if !services.isEmpty { state.withLock { $0.registered[step]?.removeAll { isUnwanted($0.job) } } }
+    // A service's deinitializer is user code, so the last reference to the service must not be released in the lock.
+    withExtendedLifetime(services) {
+      state.withLock { $0.registered[step]?.removeAll { other in services.contains { $0 === other } } }
+    }
   }
 }
 

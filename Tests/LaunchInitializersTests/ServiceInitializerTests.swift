@@ -1,6 +1,7 @@
-import LaunchInitializers
+@testable import LaunchInitializers
 import SpellRegistry
 import SpellTesting
+import Support
 import TestSupport
 import Testing
 
@@ -107,6 +108,64 @@ import Testing
     await launch.enterBackground()
     await launch.enterForeground()
     #expect(registeredPath() == "/2")
+    await launch.shutDown()
+    #expect(registeredPath() == nil)
+  }
+
+  @Test("a service's deinitializer can ask the sequence, after a repetition and after the shutdown")
+  func deinitializer() async throws {
+    final class Asking: Sendable {
+      let launch: Box<LaunchSequence>
+      let journal: Journal
+      init(_ launch: Box<LaunchSequence>, _ journal: Journal) { (self.launch, self.journal) = (launch, journal) }
+      deinit { journal.note("\(launch.value.withLock { $0 }?.isReady == true)") }
+    }
+    struct Make: ServiceInitializer {
+      let launch = Box<LaunchSequence>()
+      let journal = Journal()
+      func makeService(with configuration: any Configurable) async throws -> Asking { Asking(launch, journal) }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let step = Make()
+    let launch = try LaunchSequence { step }
+    step.launch.value.withLock { $0 = launch }
+    try await launch.launch()
+    await launch.enterBackground()
+    await launch.enterForeground()
+    #expect(step.journal.entries == ["true"])
+    await launch.shutDown()
+    #expect(step.journal.entries == ["true", "false"])
+    step.launch.value.withLock { $0 = nil }
+  }
+
+  @Test("a repetition withdraws only the services of earlier attempts, however late that happens")
+  func laterRepetition() async throws {
+    struct Slow: Initializable {
+      let calls = Counter()
+      let gate = Gate()
+      func perform(with configuration: any Configurable) async throws {
+        let call = calls.increment()
+        let paths = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/\(call)"]]])
+        try await DatabaseInitializer().perform(with: paths)
+        if call == 3 { await gate.pass() }
+      }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let slow = Slow()
+    let launch = try LaunchSequence { slow }
+    try await launch.launch()
+    await launch.enterBackground()
+    await launch.enterForeground()
+    await launch.enterBackground()
+    let third = Task { await launch.enterForeground() }
+    await slow.gate.waitForArrival()
+    // A slow thread may carry out the action of the second call only now.
+    let second = LaunchMachine.Job(purpose: .foreground, kind: .setUp, step: 0, number: 1)
+    launch.carryOut(.withdrawAll(0, before: second))
+    #expect(registeredPath() == "/3")
+    slow.gate.open()
+    _ = await third.value
+    #expect(registeredPath() == "/3")
     await launch.shutDown()
     #expect(registeredPath() == nil)
   }

@@ -296,7 +296,7 @@ extension LaunchMachine {
 
   /// Unregisters the services that a step registered, and records the end of its shutdown.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
-    actions.append(.withdrawAll(step, except: nil))
+    actions.append(.withdrawAll(step, before: nil))
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
     passes.shutDown.steps[step].wasAbandoned = wasAbandoned || passes.launch.steps[step].isServiceLeft
     if let reachedLimit, passes.shutDown.steps[step].phase != .running {

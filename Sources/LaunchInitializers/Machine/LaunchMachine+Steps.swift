@@ -107,7 +107,7 @@ extension LaunchMachine {
     case .completed, .idle:
       if case .idle = result { passes[purpose].steps[step].isUnmentioned = true }
       if case .completed = result, job.number > 1 || job.purpose == .foreground {
-        actions.append(.withdrawAll(step, except: job))
+        actions.append(.withdrawAll(step, before: job))
       }
       passes[purpose].running -= 1
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }

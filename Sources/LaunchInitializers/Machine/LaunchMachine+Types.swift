@@ -27,6 +27,12 @@ extension LaunchMachine {
     func hash(into hasher: inout Hasher) { hasher.combine(step) }
 
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
+
+    /// Returns whether the job began before an attempt of the same step, which is a later attempt of the launch or an
+    /// attempt at the foreground.
+    func precedes(_ attempt: Job) -> Bool {
+      purpose == attempt.purpose ? number < attempt.number : purpose == .launch
+    }
   }
 
   /// The outcome of a job.
@@ -109,8 +115,9 @@ extension LaunchMachine {
     case schedule(Timer, at: Duration), unschedule(Timer)
     /// Unregisters the services that one attempt registered.
     case withdraw(Job)
-    /// Unregisters all services that a step registered, except the services that the given attempt registered.
-    case withdrawAll(Int, except: Job?)
+    /// Unregisters the services that a step registered before the given attempt, or all its services if the attempt is
+    /// nil.
+    case withdrawAll(Int, before: Job?)
     case event(LaunchEvent)
     case answer([Int], Answer)
     /// Ends the process, or calls the handler that was set for the signal before the sequence ran.
