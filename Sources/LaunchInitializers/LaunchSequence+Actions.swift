@@ -11,7 +11,7 @@ struct SequenceState {
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// For each step, the services that its attempts registered, in order.
-  var registered: [Int: [StepService]] = [:]
+  var registered: [Int: [any StepService]] = [:]
   /// For each call's number, the caller that waits for the answer, or the answer that the caller hasn't received yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
@@ -68,7 +68,9 @@ extension LaunchSequence {
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
-    case .withdraw(let job): withdraw(job.step) { $0 == job }
+    case .withdraw(let job):
+      withdraw(job.step) { $0 == job }
+      restore(job.step)
     case .withdrawAll(let step, let kept): withdraw(step) { job in kept.map { job.precedes($0) } ?? true }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
@@ -266,7 +268,7 @@ extension LaunchSequence {
 
   func register(_ service: some Sendable, by job: Job) {
     if !isUnderWay(job) { return }
-    let service = StepService(service, by: job)
+    let service = RegisteredService(service, by: job)
     let isWanted = state.withLock { state in
       let isWanted = state.machine.jobs[job] != nil
       if isWanted { state.registered[job.step, default: []].append(service) }
@@ -287,6 +289,11 @@ extension LaunchSequence {
     withExtendedLifetime(services) {
       state.withLock { $0.registered[step]?.removeAll { other in services.contains { $0 === other } } }
     }
+  }
+
+  /// Registers those services of a step again that the services of a failed attempt had replaced.
+  private func restore(_ step: Int) {
+    for service in state.withLock({ $0.registered[step, default: []] }).reversed() { service.restore() }
   }
 }
 

@@ -10,8 +10,8 @@
 ///
 /// The service is registered for properties of exactly the type ``Service``, in the registry that was current when the
 /// launch began. It stays registered until the step has been shut down. If the step is repeated, the new service
-/// replaces the old service. After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the
-/// service.
+/// replaces the old service, which stays registered if the repetition fails. After
+/// ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable

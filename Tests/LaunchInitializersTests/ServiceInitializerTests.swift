@@ -170,6 +170,36 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
+  @Test("a repetition that fails leaves the services that the step had registered before", arguments: [false, true])
+  func failedRepetition(isReplaced: Bool) async throws {
+    struct Composed: Initializable {
+      let calls = Counter()
+      let whenRepeated: @Sendable () -> Void
+      func perform(with configuration: any Configurable) async throws {
+        let call = calls.increment()
+        let paths = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/\(call)"]]])
+        try await DatabaseInitializer().perform(with: paths)
+        if call == 1 { return }
+        #expect(try InitializerRegistry.current.resolve(Database.self).path == "/2")
+        whenRepeated()
+        throw Broken()
+      }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let launch = try LaunchSequence(log: { _ in }) {
+      Composed {
+        if isReplaced { InitializerRegistry.current.register(.instance(Database(path: "/other"))) }
+      }
+    }
+    try await launch.launch()
+    await launch.enterBackground()
+    #expect(await launch.enterForeground().entries.map(\.outcome) == [.failed])
+    // A service that other code has registered in the meantime isn't replaced.
+    #expect(registeredPath() == (isReplaced ? "/other" : "/1"))
+    await launch.shutDown()
+    #expect(registeredPath() == (isReplaced ? "/other" : nil))
+  }
+
   @Test("an abandoned step registers nothing, and later registrations stay")
   func abandoned() async throws {
     struct Slow: ServiceInitializer {
