@@ -35,8 +35,8 @@ public protocol Initializable: LaunchStepConvertible {
 
   /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or the launch is aborted.
   ///
-  /// If an abandoned attempt of the launch completes later, the sequence calls this method immediately. Does nothing by
-  /// default.
+  /// If an abandoned attempt of the launch completes later, or an abandoned repetition after the step's shutdown has
+  /// begun, the sequence calls this method immediately. Does nothing by default.
   ///
   /// - Throws: An error, which the report of the shutdown shows. The other steps are still shut down.
   func shutDown() async throws

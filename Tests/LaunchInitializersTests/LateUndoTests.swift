@@ -55,6 +55,34 @@ private struct Cache: Initializable {
     #expect(await running.value == 0)
   }
 
+  @Test("a repetition that was abandoned and completes after its step's shutdown is undone")
+  func repetition() async throws {
+    let (calls, gate, isUndone) = (Counter(), Gate(), AsyncLatch(opensAfter: 2))
+    let launch = try LaunchSequence(clock: clock, log: { _ in }) {
+      Do(
+        wantsForeground: true,
+        whenShutDown: {
+          journal.note("-cache")
+          isUndone.open()
+        }
+      ) { _ in
+        if calls.increment() == 2 { await gate.pass() }
+        journal.note("cache")
+      }
+    }
+    try await launch.launch()
+    await launch.enterBackground()
+    let repeated = Task { await launch.enterForeground() }
+    await gate.waitForArrival()
+    let shutDown = Task { await launch.shutDown() }
+    await clock.advance(through: .seconds(1))
+    #expect(await shutDown.value.entries.map(\.outcome) == [.completed])
+    #expect(await repeated.value.entries.map(\.wasAbandoned) == [true])
+    gate.open()
+    await isUndone.wait()
+    #expect(journal.entries == ["cache", "-cache", "cache", "-cache"])
+  }
+
   @Test("the exit code is 1 when the undoing of an abandoned attempt failed, before the shutdown or during it")
   func error() async throws {
     let (mayOpen, isClosed) = (AsyncLatch(), AsyncLatch())

@@ -225,7 +225,10 @@ struct Oracle {
     if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
     if job.kind == .rollBack || job.kind == .undo {
       if abandoned.contains(job.with(.setUp)), machine.jobs[job] != nil { lateUndos[job] = now }
-      if job.kind == .undo { downs[job.step, default: 0] += 1 }
+      if job.kind == .undo, job.purpose == .launch { downs[job.step, default: 0] += 1 }
+      if job.kind == .undo, job.purpose == .foreground, downOutcomes[index] == nil, downs[job.step] == nil {
+        fault("\(job) undoes what the step's shutdown will undo")
+      }
       return
     }
     if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {

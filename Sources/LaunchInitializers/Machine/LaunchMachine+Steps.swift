@@ -203,8 +203,8 @@ extension LaunchMachine {
 
   /// Handles the late result of an abandoned job, and reports the job's error, if any.
   ///
-  /// If an attempt of the launch has completed, starts to shut down what it set up. If any attempt has failed, starts
-  /// the step's rollback.
+  /// If an attempt has completed, starts to shut down what it set up, unless the step's shutdown is still to come. If
+  /// an attempt has failed, starts the step's rollback.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -212,10 +212,18 @@ extension LaunchMachine {
     guard job.kind == .setUp else { return }
     actions.append(.withdraw(job))
     switch result {
-    case .completed where job.purpose == .launch: undoLate(job.with(.undo))
+    case .completed where job.purpose == .launch || isGoingDown(job.step): undoLate(job.with(.undo))
     case .failed where declared(job.step).rollback != nil: undoLate(job.with(.rollBack))
     default: break
     }
+  }
+
+  /// Returns whether the shutdown of a step that is up has begun.
+  ///
+  /// A step whose service may still be running isn't shut down.
+  private func isGoingDown(_ step: Int) -> Bool {
+    if passes.shutDown.steps.isEmpty || passes.launch.steps[step].isServiceLeft { return false }
+    return [.running, .done].contains(passes.shutDown.steps[step].phase)
   }
 
   /// Starts to undo what an abandoned attempt did.
