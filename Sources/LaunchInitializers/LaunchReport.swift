@@ -42,7 +42,8 @@ public struct LaunchReport: Sendable {
     public let queued: Duration
     /// The time at which the first attempt began; later than ``queued`` if the maximum number of steps was running.
     public let start: Duration
-    /// The time at which the step ended; for a ``ReadyInitializer``, when its service was ready.
+    /// The time at which the step ended; for a ``ReadyInitializer``, when its service was ready; ``start`` if the step
+    /// hasn't ended yet.
     public let end: Duration
     /// The number of attempts; 0 if the step never began.
     public let attempts: Int
@@ -64,7 +65,7 @@ public struct LaunchReport: Sendable {
     /// The names of the groups around the step, outermost first.
     public let groups: [String]
 
-    /// The time that the step took, including pauses between attempts.
+    /// The time that the step took, including pauses between attempts; zero if the step hasn't ended yet.
     public var duration: Duration { end - start }
   }
 
@@ -135,8 +136,9 @@ extension LaunchReport {
     let duration: Duration
     let width: Int
 
+    /// Returns the position of a time; the end of the axis for a later time, as of a step that didn't run.
     func position(of time: Duration) -> Int {
-      duration > .zero ? Int((time / duration * Double(width)).rounded()) : 0
+      duration > .zero ? min(Int((time / duration * Double(width)).rounded()), width) : 0
     }
   }
 

@@ -47,6 +47,27 @@ import Testing
     #expect([late.queued, late.start, late.end] == [.zero, .zero, .zero])
   }
 
+  @Test("a step that hasn't ended has taken no time, in JSON and in the picture too")
+  func underWay() async throws {
+    let (clock, gate) = (TestClock(), Gate())
+    let launch = try LaunchSequence(clock: clock) {
+      take(.milliseconds(50), on: clock).id("a")
+      Do { _ in await gate.pass() }.id("later").deferred()
+    }
+    let launching = Task { try await launch.launch() }
+    await clock.advance(through: .milliseconds(50))
+    _ = try await launching.value
+    await gate.waitForArrival()
+    let report = try #require(launch.report)
+    let later = try #require(report.entry("later"))
+    #expect(later.outcome == .notRun)
+    #expect([later.start, later.end, later.duration] == [.milliseconds(50), .milliseconds(50), .zero])
+    #expect(report.json().contains("\"start\": 0.05, \"end\": 0.05"))
+    #expect(PictureTexts.problems(of: report) == [])
+    gate.open()
+    await launch.shutDown()
+  }
+
   @Test("a timeline shows the times of the steps as bars")
   func timeline() async throws {
     #expect(

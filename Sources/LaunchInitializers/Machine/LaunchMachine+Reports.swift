@@ -92,7 +92,9 @@ extension LaunchMachine {
       }
     }
     return LaunchReport.Entry(
-      id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start), end: time(step.end),
+      id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
+      // A step that hasn't ended has a `start`, but no `end` yet.
+      end: time(max(step.start, step.end)),
       attempts: step.attempt, message: step.message,
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
