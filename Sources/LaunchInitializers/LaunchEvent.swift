@@ -80,12 +80,12 @@ extension LaunchEvent: CustomStringConvertible {
 
   /// Returns whether the log gets a line about an event.
   ///
-  /// The log has lines about failed steps, services that failed or restart, the shutdown, the drain before the
-  /// shutdown, and long waits.
+  /// The log has lines about failed steps, services that failed or restart, the shutdown, steps that the shutdown
+  /// doesn't reach in time, the drain before the shutdown, and long waits.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown
-    case .ended(let outcome): outcome == .failed
+    case .ended(let outcome): outcome == .failed || outcome == .notRun && phase == .shutDown
     case .serviceRestarting, .draining, .waiting: true
     case .serviceEnded: message != nil
     case .phaseEnded, .began, .retrying, .serviceBegan, .serviceReady: false

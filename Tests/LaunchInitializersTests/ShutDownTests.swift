@@ -81,12 +81,13 @@ import Testing
 
   @Test("the limit of a shutdown cancels steps under way, and the others are reported as not run")
   func limit() async throws {
-    let clock = TestClock()
-    let launch = try LaunchSequence(clock: clock) {
+    let (clock, lines) = (TestClock(), Journal())
+    let launch = try LaunchSequence(clock: clock, log: { lines.note($0) }) {
       note("a", journal).id("a")
       Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
         .stopTimeout(.seconds(50))
     }
+    let running = Task { await launch.run(on: [], shutDownWithin: .seconds(100)) }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown(within: .seconds(20)) }
     await clock.waitForSleeper(until: .seconds(20))
@@ -100,6 +101,14 @@ import Testing
     #expect(report.entries[1].message == "not shut down within 5 s")
     #expect(await sooner.value.entries.count == 2)
     #expect(journal.entries == ["a"])
+    // The exit code is 1, and there is no failure, so the log has the reason.
+    #expect(await running.value == 1)
+    #expect(launch.failure == nil)
+    // On a busy machine, the log may also say that the shutdown waits for a step.
+    #expect(
+      lines.entries.filter { !$0.contains("still waiting") } == [
+        "shutDown: began: shutDown() was called", "shutDown: a did not run: not shut down within 5 s",
+      ])
   }
 
   @Test("a sequence that was shut down can't be launched")

@@ -84,8 +84,8 @@ extension LaunchMachine {
     if purpose == .shutDown {
       let problems = shutDownProblems[index] ?? ShutDownProblems()
       errors = problems.errors
-      if step.outcome == .notRun, passes.launch.steps[index].isUp {
-        step.message = reachedLimit.map { "not shut down within \($0.text)" }
+      if isMissed(index) {
+        step.message = missedLimit
       } else if step.outcome == .notRun {
         // The shutdown reached its time limit before this step, whose abandoned attempt has already been undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)

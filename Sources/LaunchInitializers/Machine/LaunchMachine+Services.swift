@@ -210,11 +210,22 @@ extension LaunchMachine {
     if passes.shutDown.isUnderWay { beginQueued(.shutDown) }
     if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
     if passes.shutDown.isUnderWay {
+      for step in plan.nodes.indices.reversed() where isMissed(step) {
+        event(.ended(.notRun), .shutDown, step, message: missedLimit)
+      }
       passes.shutDown.end()
       event(.phaseEnded, .shutDown)
     }
     finish()
   }
+
+  /// Returns whether the shutdown reached its time limit before it reached a step that is up.
+  func isMissed(_ step: Int) -> Bool {
+    passes.launch.steps[step].isUp && passes.shutDown.steps[step].outcome == .notRun
+  }
+
+  /// The problem of a step that wasn't shut down, because the shutdown reached its time limit; nil before that.
+  var missedLimit: String? { reachedLimit.map { "not shut down within \($0.text)" } }
 
   /// Returns whether a step's shutdown has to wait for its service to end, or for its abandoned attempt to be undone.
   ///
@@ -299,10 +310,9 @@ extension LaunchMachine {
     actions.append(.withdrawAll(step, before: nil))
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
     passes.shutDown.steps[step].wasAbandoned = wasAbandoned || passes.launch.steps[step].isServiceLeft
-    if let reachedLimit, passes.shutDown.steps[step].phase != .running {
+    if let missedLimit, passes.shutDown.steps[step].phase != .running {
       let isService = passes.shutDown.steps[step].phase == .stopping && declared(step).work.runs
-      let missed = "not shut down within \(reachedLimit.text)"
-      addShutDownProblem(isService ? "its service was cancelled" : missed, of: step)
+      addShutDownProblem(isService ? "its service was cancelled" : missedLimit, of: step)
     }
     let failure = shutDownProblems[step]?.message
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
