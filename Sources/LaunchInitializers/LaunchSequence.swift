@@ -162,9 +162,9 @@ public final class LaunchSequence: Sendable {
   /// - Returns: A report of the steps that ran, which is empty if there was nothing to do.
   @discardableResult
   public func enterForeground() async -> LaunchReport {
-    let isOwn = callingStep != nil
-    let call = enroll(.foreground)
-    return isOwn ? .empty : await answer(to: call).report
+    if callingStep == nil { return await answer(to: enroll(.foreground)).report }
+    handle(.call(nil, .foreground))
+    return .empty
   }
 
   /// Shuts down the completed steps in reverse order, and prevents further steps from beginning.
@@ -184,9 +184,9 @@ public final class LaunchSequence: Sendable {
   @discardableResult
   public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
     if limit < .zero { fatalError("A sequence can't shut down in \(limit). Use a limit of zero or more.") }
-    let isOwn = callingStep != nil
-    let call = enroll(.shutDown(within: limit))
-    return isOwn ? .empty : await answer(to: call).report
+    if callingStep == nil { return await answer(to: enroll(.shutDown(within: limit))).report }
+    handle(.call(nil, .shutDown(within: limit)))
+    return .empty
   }
 
   /// Runs a server or tool from start to end: launches, waits for a signal, shuts down, and returns the exit code.

@@ -103,7 +103,7 @@ struct Oracle {
   mutating func give(_ input: Machine.Input) {
     switch input {
     case .call(let id, let call):
-      calls.insert(id)
+      if let id { calls.insert(id) }
       switch call {
       case .run, .shutDown: if machine.phase != .closing { isLimited = true }
       case .launch, .foreground: break

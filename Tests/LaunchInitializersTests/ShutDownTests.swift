@@ -1,5 +1,5 @@
 import Foundation
-import LaunchInitializers
+@testable import LaunchInitializers
 import SpellTesting
 import Support
 import TestSupport
@@ -151,6 +151,8 @@ import Testing
     #expect(error.code == .shutDown)
     await launch.shutDown()
     #expect(journal.entries == ["a", "-a"])
+    // Nobody takes the answer to the step's call.
+    #expect(launch.state.withLock { $0.answers.isEmpty })
   }
 
   @Test("a step that exceeds its timeout at the shutdown is left behind, and the others go on")

@@ -88,7 +88,8 @@ extension LaunchMachine {
   }
 
   enum Input: Sendable {
-    case call(Int, Call)
+    /// A call with its number; nil if the caller doesn't wait for the answer.
+    case call(Int?, Call)
     /// The task that made the call with the given number was canceled.
     case cancelled(Int)
     case ended(Job, Result)

@@ -122,9 +122,9 @@ struct LaunchMachine: Sendable {
 
   // MARK: Calls
 
-  private mutating func accept(_ call: Call, _ id: Int) {
-    if phase == .over { return actions.append(.answer([id], finalAnswer(to: call))) }
-    calls[id] = call
+  private mutating func accept(_ call: Call, _ id: Int?) {
+    if phase == .over { return answer(id, finalAnswer(to: call)) }
+    if let id { calls[id] = call }
     switch call {
     case .launch, .run:
       if case .run(let drain, let limit) = call {
@@ -135,7 +135,7 @@ struct LaunchMachine: Sendable {
         phase = .launching
         begin(.launch)
       }
-      if isServing, call.isLaunch { answer([id], .report(report(of: .launch))) }
+      if isServing, call.isLaunch { answer(id, .report(report(of: .launch))) }
     case .shutDown(let limit):
       limitShutDown(to: limit)
       close(.asked)
@@ -152,6 +152,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
+  private mutating func answer(_ id: Int?, _ answer: Answer) { if let id { self.answer([id], answer) } }
   private mutating func answer(_ ids: [Int], _ answer: Answer) {
     for id in ids { calls[id] = nil }
     if !ids.isEmpty { actions.append(.answer(ids, answer)) }
@@ -252,11 +253,11 @@ struct LaunchMachine: Sendable {
 
   // MARK: The foreground
 
-  private mutating func enterForeground(_ id: Int) {
-    guard phase == .launching || isServing else { return answer([id], .report(.empty)) }
+  private mutating func enterForeground(_ id: Int?) {
+    guard phase == .launching || isServing else { return answer(id, .report(.empty)) }
     if isInBackground { (isInBackground, isPassDue) = (false, true) }
-    if !isPassDue, !passes.foreground.isUnderWay { return answer([id], .report(.empty)) }
-    if isPassDue { callsForNextPass.append(id) }
+    if !isPassDue, !passes.foreground.isUnderWay { return answer(id, .report(.empty)) }
+    if isPassDue, let id { callsForNextPass.append(id) }
     if isPassDue, isServing, !passes.foreground.isUnderWay { beginPass() }
   }
 
