@@ -45,6 +45,25 @@ import Testing
     #expect(pauses == [.seconds(10), .seconds(10), .seconds(10)])
   }
 
+  @Test("a shutdown that waits for a repetition names the step, with the time since the return to the foreground")
+  func hangingRepetition() throws {
+    var machine = LaunchMachine(
+      try LaunchPlan([Do { _ in }.id("stuck")], stage: .test), maxConcurrentSteps: 8, grace: .seconds(60))
+    let attempt = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    _ = machine.handle(.ended(attempt, .completed), at: .seconds(1))
+    _ = machine.handle(.background, at: .seconds(1))
+    _ = machine.handle(.call(2, .foreground), at: .seconds(2))
+    let repetition = LaunchMachine.Job(purpose: .foreground, kind: .setUp, step: 0, number: 1)
+    if machine.began(repetition) != nil { Issue.record("The repetition isn't wanted.") }
+    _ = machine.handle(.call(3, .shutDown(within: .seconds(90))), at: .seconds(5))
+    let events = machine.handle(.fired(.watch), at: .seconds(15)).compactMap { action in
+      if case .event(let event) = action { event } else { nil }
+    }
+    #expect(events.map(\.description) == ["foreground: still waiting for stuck"])
+    #expect(events.map(\.time) == [.seconds(13)])
+  }
+
   @Test("the shortest limit of a shutdown counts, and a later call can't put it off")
   func limits() throws {
     var machine = LaunchMachine(

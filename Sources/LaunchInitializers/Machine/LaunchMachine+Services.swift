@@ -233,7 +233,7 @@ extension LaunchMachine {
   /// asked to end as soon as the steps that depend on the service's step are shut down.
   func isHeldUp(_ step: Int) -> Bool { services[step] != nil || isUndoing(step) }
 
-  private func isUndoing(_ step: Int) -> Bool {
+  func isUndoing(_ step: Int) -> Bool {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 

@@ -314,9 +314,7 @@ struct LaunchMachine: Sendable {
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
-      if watchedProgress == progress {
-        event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
-      }
+      if watchedProgress == progress { emitWaits() }
       watchedProgress = nil
     }
   }
@@ -330,11 +328,18 @@ struct LaunchMachine: Sendable {
     schedule(.watch, after: .seconds(10))
   }
 
-  /// The IDs of the steps for which the launch or the shutdown waits.
-  private var waitedFor: [String] {
-    let steps = (passes.shutDown.isUnderWay ? passes.shutDown : passes.launch).steps
-    let awaited = steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }
-    return awaited.map { plan.nodes[$0].id }
+  /// Emits an event about each pass that waits for steps.
+  ///
+  /// A shutdown begins its own pass only after it has waited for the attempts of the other passes.
+  private mutating func emitWaits() {
+    for purpose in [Purpose.launch, .foreground, .shutDown] {
+      let steps = passes[purpose].steps
+      let awaited = steps.indices.filter { step in
+        [.running, .pausing, .readying, .stopping].contains(steps[step].phase)
+          || purpose == .shutDown && isUndoing(step)
+      }
+      if !awaited.isEmpty { event(.waiting(for: awaited.map { plan.nodes[$0].id }), purpose) }
+    }
   }
 
   /// Starts to shut the sequence down, unless the shutdown has already begun.
