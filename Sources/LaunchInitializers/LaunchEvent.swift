@@ -26,7 +26,8 @@ public struct LaunchEvent: Sendable, Hashable {
     case retrying(after: Duration)
     /// The step ended with the given outcome.
     ///
-    /// If an abandoned attempt fails later, another event with the outcome `.failed` follows.
+    /// A step that doesn't ask to be repeated at the foreground ends as `.skipped`. If an abandoned attempt fails
+    /// later, another event with the outcome `.failed` follows.
     case ended(LaunchReport.Outcome)
     /// The step's service began its first or a later run, or became ready.
     case serviceBegan(run: Int), serviceReady

@@ -32,6 +32,26 @@ import Testing
     for await event in launch.events { Issue.record("\(event) after the end") }
   }
 
+  @Test("a step that doesn't ask to be repeated has an event of its end, and isn't reported")
+  func notRepeated() async throws {
+    let launch = try LaunchSequence(clock: clock) {
+      Do { _ in }.id("once")
+      Do(wantsForeground: true) { _ in }.id("again")
+    }
+    try await launch.launch()
+    let events = launch.events
+    await launch.enterBackground()
+    #expect(await launch.enterForeground().entries.map(\.id) == ["again"])
+    await launch.shutDown()
+    var lines: [String] = []
+    for await event in events where event.phase == .foreground { lines.append("\(event)") }
+    #expect(
+      lines == [
+        "foreground: began", "foreground: once began", "foreground: once skipped: doesn't ask to be repeated",
+        "foreground: again began", "foreground: again completed", "foreground: ended after 0 s",
+      ])
+  }
+
   @Test("the log has a failure before the shutdown that follows from it, whichever threads report them")
   func logOrder() async throws {
     for _ in 0..<50 {

@@ -65,7 +65,9 @@ extension LaunchMachine {
     passes[purpose].steps[node].outcome = outcome
     passes[purpose].steps[node].message = message
     passes[purpose].steps[node].end = now
-    if plan.nodes[node].declared != nil, !passes[purpose].steps[node].isUnmentioned {
+    // A step that had nothing to do has an event of its end, because it has an event of its beginning.
+    let state = passes[purpose].steps[node]
+    if plan.nodes[node].declared != nil, state.attempt > 0 || !state.isUnmentioned {
       event(.ended(outcome), purpose, node, message: message)
     }
     return passes[purpose].settled(node, in: plan)
@@ -104,11 +106,12 @@ extension LaunchMachine {
     passes[purpose].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
     switch result {
-    case .completed, .idle:
-      if case .idle = result { passes[purpose].steps[step].isUnmentioned = true }
-      if case .completed = result, job.number > 1 || job.purpose == .foreground {
-        actions.append(.withdrawAll(step, before: job))
-      }
+    case .idle:
+      passes[purpose].steps[step].isUnmentioned = true
+      passes[purpose].running -= 1
+      settle(step, purpose, .skipped, "doesn't ask to be repeated")
+    case .completed:
+      if job.number > 1 || job.purpose == .foreground { actions.append(.withdrawAll(step, before: job)) }
       passes[purpose].running -= 1
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
       passes.launch.steps[step].isUp = true
