@@ -183,10 +183,15 @@ public final class LaunchSequence: Sendable {
   /// - Precondition: The limit isn't negative.
   @discardableResult
   public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
-    if limit < .zero { fatalError("A sequence can't shut down in \(limit). Use a limit of zero or more.") }
+    Self.check(limit)
     if callingStep == nil { return await answer(to: enroll(.shutDown(within: limit))).report }
     handle(.call(nil, .shutDown(within: limit)))
     return .empty
+  }
+
+  /// Stops the program if the time limit of a shutdown is negative.
+  private static func check(_ limit: Duration) {
+    if limit < .zero { fatalError("A sequence can't shut down in \(limit). Use a limit of zero or more.") }
   }
 
   /// Runs a server or tool from start to end: launches, waits for a signal, shuts down, and returns the exit code.
@@ -206,12 +211,14 @@ public final class LaunchSequence: Sendable {
   /// - Returns: The exit code. It is 0 if all went well. It is 1 if the launch or the shutdown failed, or if a failed
   ///   service shut the sequence down, and ``failure`` or the log has the reason. If the signal came during the launch,
   ///   it is 128 plus the signal's number, as in shells.
-  /// - Precondition: A program can handle each of the signals. For example, no program can handle SIGKILL.
+  /// - Precondition: A program can handle each of the signals. For example, no program can handle SIGKILL. The limit
+  ///   isn't negative.
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,
     shutDownWithin limit: Duration = .seconds(30)
   ) async -> Int32 {
+    Self.check(limit)
     if let id = callingStep {
       log.add(LaunchError(reenteredBy: id))
       log.start()

@@ -43,5 +43,19 @@ import Testing
       }
       #expect(Self.message(result).contains("A cancelled step can't have -1.0 seconds to end."))
     }
+
+    @Test("a negative limit of a shutdown stops the program")
+    func limit() async {
+      let message = "A sequence can't shut down in -1.0 seconds. Use a limit of zero or more."
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await (try LaunchSequence(configuration: NoConfiguration()) { Do { _ in } }).shutDown(within: .seconds(-1))
+      }
+      #expect(Self.message(result).contains(message))
+      let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await (try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() } })
+          .run(on: [], shutDownWithin: .seconds(-1))
+      }
+      #expect(Self.message(other).contains(message))
+    }
   }
 #endif
