@@ -65,6 +65,7 @@ extension LaunchSequence {
   func carryOut(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
+    case .giveUp(let job): handle(unbegun(job))
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
@@ -207,7 +208,7 @@ extension LaunchSequence {
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
-      let (actions, task) = ended(job, await result(of: job))
+      let (actions, task) = ended(job, await end(of: job))
       if let immediate { return immediate.carryOut(actions, in: self) }
       next = nil
       for action in actions {
@@ -224,20 +225,33 @@ extension LaunchSequence {
   /// Records the end of a job, and returns the actions that follow and the job's task, which another job can use.
   ///
   /// The task is nil if the job was canceled or abandoned, or if it ended before `keep(_:for:)` stored the task.
-  private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
+  private func ended(_ job: Job, _ end: LaunchMachine.Input) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in
       let isFree = state.machine.jobs[job]?.isCancelled == false
       let task = state.tasks.removeValue(forKey: job)
-      return (state.decide(.ended(job, result), at: time), isFree ? task : nil)
+      return (state.decide(end, at: time), isFree ? task : nil)
     }
   }
 
-  private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
-    if let result = state.withLock({ $0.machine.began(job) }) { return result }
+  private nonisolated(nonsending) func end(of job: Job) async -> LaunchMachine.Input {
+    if let end = state.withLock({ $0.machine.began(job) }) {
+      // The failure policy is asked outside the lock, because its condition is user code.
+      if case .unbegun = end { return unbegun(job) }
+      return end
+    }
     let current = StepContext.current
-    if let current, current.sequence === self, current.job == job { return await runCode(of: job) }
-    return await StepContext.$current.withValue(context(of: job)) { await runCode(of: job) }
+    if let current, current.sequence === self, current.job == job { return .ended(job, await runCode(of: job)) }
+    return .ended(job, await StepContext.$current.withValue(context(of: job)) { await runCode(of: job) })
+  }
+
+  private func unbegun(_ job: Job) -> LaunchMachine.Input {
+    .unbegun(job, isRetryable: isRetryable(job, CancellationError()))
+  }
+
+  /// Returns whether the step's failure policy permits a retry after an error.
+  private func isRetryable(_ job: Job, _ error: any Error) -> Bool {
+    plan.nodes[job.step].declared?.policy.retry?.condition?(error) ?? true
   }
 
   private nonisolated(nonsending) func runCode(of job: Job) async -> LaunchMachine.Result {
@@ -258,7 +272,7 @@ extension LaunchSequence {
     } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
     } catch {
-      return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
+      return .failed(error, text: "\(error)", isRetryable: isRetryable(job, error))
     }
   }
 

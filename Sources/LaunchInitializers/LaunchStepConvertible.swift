@@ -65,11 +65,12 @@ extension LaunchStepConvertible {
   /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is canceled.
   ///
   /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
-  /// note. An attempt that doesn't end within the grace period is abandoned: the step fails and isn't retried. If an
-  /// abandoned attempt of the launch completes later, what it set up is shut down immediately. The steps that this step
-  /// waited for are shut down afterward, unless their shutdown has already begun. The limit also applies each time the
-  /// service of a ``ReadyInitializer`` starts, to the time until the service is ready. On the system's clocks, the time
-  /// passes even while steps block every thread of the concurrency pool.
+  /// note. An attempt that gets no thread within its limit fails without running, and may be retried. An attempt that
+  /// has begun and doesn't end within the grace period is abandoned: the step fails and isn't retried. If an abandoned
+  /// attempt of the launch completes later, what it set up is shut down immediately. The steps that this step waited
+  /// for are shut down afterward, unless their shutdown has already begun. The limit also applies each time the service
+  /// of a ``ReadyInitializer`` starts, to the time until the service is ready. On the system's clocks, the time passes
+  /// even while steps block every thread of the concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {

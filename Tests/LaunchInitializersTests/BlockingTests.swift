@@ -130,6 +130,37 @@
       }
     }
 
+    @Test("an attempt without a thread is retried at its timeout or after the grace period", arguments: [5, 6])
+    func retried(end: Int) async {
+      await #expect(processExitsWith: .success) { [end] in
+        alarm(Self.limit)
+        let (clock, isRunning, release) = (TestClock(), AsyncLatch(), DispatchSemaphore(value: 0))
+        let journal = Journal()
+        let launch = try LaunchSequence(clock: clock, log: { _ in }) {
+          Blocking(isRunning: isRunning, release: release).id("blocks").after()
+          Do { _ in journal.note("late") }.id("late").after().timeout(.seconds(5))
+            .onFailure(.retry(.constant(.seconds(4)), times: 1, if: { $0 is CancellationError }))
+        }
+        let waiting = Task.detached {
+          await isRunning.wait()
+          await clock.advance(through: .seconds(5))
+          await clock.waitForSleeper(until: .seconds(6))
+          if end == 6 {
+            clock.advance(by: .seconds(1))
+            await clock.waitForSleeper(until: .seconds(10))
+          }
+          release.signal()
+          await clock.advance(through: .seconds(end + 4))
+        }
+        let launched = await MainActor.run { launch.launchImmediately() }
+        let late = try await launched.value.entry("late")
+        await waiting.value
+        #expect(late?.outcome == .completed)
+        #expect(late?.attempts == 2)
+        #expect(journal.entries == ["late"])
+      }
+    }
+
     private struct Blocking: Initializable {
       let isRunning: AsyncLatch
       let release: DispatchSemaphore

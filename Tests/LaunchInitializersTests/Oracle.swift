@@ -109,6 +109,7 @@ struct Oracle {
       case .launch, .foreground: break
       }
     case .ended(let job, let result): note(job, result)
+    case .unbegun(let job, _): note(job, .failed(CancellationError(), text: "", isRetryable: true))
     case .ready(let job):
       if !alive.contains(job) { return }
       readyRuns.insert(job)
@@ -147,7 +148,7 @@ struct Oracle {
   /// Lets a job begin, and decides how it will end unless it is canceled.
   mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
-    if let end = machine.began(job) { return give(.ended(job, end)) }
+    if let end = machine.began(job) { return give(end) }
     begun.insert(job)
     if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
     let text = String(repeating: "it failed as often before, ", count: chance(20) ? 20 : 1)
@@ -188,6 +189,7 @@ struct Oracle {
   mutating func perform(_ action: Machine.Action) {
     switch action {
     case .start(let job): start(job)
+    case .giveUp(let job): happen(at: now, .input(.unbegun(job, isRetryable: !chance(5))))
     case .cancel(let job):
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
       if job.kind == .run { checkCancellation(of: job) }

@@ -295,7 +295,10 @@ extension LaunchMachine {
 
   /// Abandons a job that hasn't ended within the grace period after its cancellation.
   mutating func abandon(_ job: Job) {
-    guard let state = jobs.removeValue(forKey: job) else { return }
+    guard let state = jobs[job] else { return }
+    // An attempt without a thread has done nothing, so it may be retried.
+    if job.kind == .setUp, !state.hasBegun { return actions.append(.giveUp(job)) }
+    jobs[job] = nil
     let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
     for timer in state.timers { actions.append(.unschedule(timer)) }
@@ -316,11 +319,10 @@ extension LaunchMachine {
       passes.shutDown.running -= 1
       settleShutDown(step)
     case .setUp:
-      if settleUnbegun(job, state) { return }
       passes[purpose].running -= 1
       actions.append(.withdraw(job))
-      passes[purpose].steps[step].wasAbandoned = state.hasBegun
-      settle(step, job.purpose, .failed, state.hasBegun ? ignored : overrun(step, state))
+      passes[purpose].steps[step].wasAbandoned = true
+      settle(step, job.purpose, .failed, ignored)
       abort(step, job.purpose, .timedOut)
     }
   }

@@ -93,6 +93,8 @@ extension LaunchMachine {
     /// The task that made the call with the given number was canceled.
     case cancelled(Int)
     case ended(Job, Result)
+    /// The job was canceled before it began; `isRetryable` is the decision of the step's failure policy.
+    case unbegun(Job, isRetryable: Bool)
     case ready(Job)
     /// The step doesn't implement `stop()`, so its service has to be canceled.
     case cannotStop(Job)
@@ -113,6 +115,8 @@ extension LaunchMachine {
 
   enum Action: Sendable {
     case start(Job), cancel(Job)
+    /// Ends an attempt that has got no thread, after asking the step's failure policy outside the sequence's lock.
+    case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
     /// Unregisters the services that one attempt registered.
     case withdraw(Job)

@@ -89,6 +89,8 @@ struct LaunchMachine: Sendable {
     case .call(let id, let call): accept(call, id)
     case .cancelled(let id): cancelCall(id)
     case .ended(let job, let result): ended(job, result)
+    case .unbegun(let job, let isRetryable):
+      if jobs[job] != nil { ended(job, .failed(CancellationError(), text: "", isRetryable: isRetryable)) }
     case .ready(let job): ready(job)
     case .cannotStop(let job): cannotStop(job)
     case .fired(let timer): fired(timer)
@@ -102,12 +104,12 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the work on a job begins and returns nil, or returns the job's result if the job needn't run anymore.
-  mutating func began(_ job: Job) -> Result? {
+  /// Records that the work on a job begins and returns nil, or returns the job's end if the job needn't run anymore.
+  mutating func began(_ job: Job) -> Input? {
     // A job that undoes an attempt has to run even if it isn't in `jobs`, because it started after the shutdown's time
     // limit or end, or was abandoned before it began.
-    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
-    if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
+    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .ended(job, .idle) }
+    if state.isCancelled { return .unbegun(job, isRetryable: true) }
     jobs[job]?.hasBegun = true
     return nil
   }
