@@ -137,6 +137,25 @@ import Testing
     #expect(error.description.contains("2 steps without an id"))
   }
 
+  @Test("a reference to a declared id is allowed even if the id is the type name of several other steps")
+  func declaredTypeName() throws {
+    #expect(
+      try plan {
+        step
+        step
+        step.id("Do")
+        step.id("first").before("Do")
+      } == ["Do #2", "Do #3", "first", "Do"])
+    #expect(
+      try plan {
+        step.id("last").after("Do")
+        LaunchGroup("Do") {
+          step
+          step
+        }
+      } == ["Do #2", "Do #3", "last"])
+  }
+
   @Test("an unknown id is an error with the closest id")
   func unknown() throws {
     let error = try mistake {

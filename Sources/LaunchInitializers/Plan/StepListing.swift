@@ -159,14 +159,15 @@ struct StepListing {
   }
 
   private mutating func add(_ reference: StepReference, of user: String, _ span: Span) throws(LaunchPlanError) {
-    let (id, count) = (reference.id, namesakes[reference.id] ?? 1)
-    if count > 1 {
+    let (id, target) = (reference.id, spans[reference.id])
+    // A declared ID comes before the names of types.
+    if let count = namesakes[id], count > 1, let target, unnamed.contains(target.lowerBound) {
       throw LaunchPlanError(
         .duplicateID, path: [user, id],
         "\(user.quoted) refers to \(id.quoted), and \(count) steps without an id are of that type. Give the step an id."
       )
     }
-    guard let target = spans[id] else {
+    guard let target else {
       let others = spans.filter { !$0.value.overlaps(span) }.keys
       let near = id.closestMatch(among: others).map { "Did you mean \($0.quoted)?" } ?? "Give one this id."
       throw LaunchPlanError(
