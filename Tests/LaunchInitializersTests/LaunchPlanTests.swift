@@ -89,6 +89,9 @@ import Testing
     #expect(error.path == ["a", "a"])
     #expect(error.description.contains("\"a\" waits for itself"))
     #expect(try mistake { step.id("a").before("a") }.path == ["a", "a"])
+    let group = try mistake { LaunchGroup("g") { step }.after("g") }
+    #expect(group.path == ["g", "g"])
+    #expect(group.description.contains("\"g\" waits for itself"))
   }
 
   @Test("a cycle is an error with its path")

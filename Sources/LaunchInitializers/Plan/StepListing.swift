@@ -234,8 +234,11 @@ struct StepListing {
 
   /// Returns the error about a cycle, in which each node waits for the next node, and the last waits for the first.
   private func cycleError(_ cycle: ArraySlice<Int>) -> LaunchPlanError {
-    let steps = cycle.filter { nodes[$0].declared != nil }
-    let shown = steps.isEmpty ? Array(cycle) : Array(steps)
+    // The points at the begin and end of a group share one node.
+    var known: Set<ObjectIdentifier> = []
+    let named = cycle.filter { known.insert(ObjectIdentifier(nodes[$0])).inserted }
+    let steps = named.filter { nodes[$0].declared != nil }
+    let shown = steps.isEmpty ? named : steps
     let first = shown.indices.min { shown[$0] < shown[$1] } ?? 0
     let path = (shown[first...] + shown[..<first] + shown[first...first]).map { nodes[$0].id }
     if path.count == 2 {
