@@ -30,8 +30,9 @@ extension Preference {
 
     /// Whether the store has a value, even one that can't be decoded.
     ///
-    /// A value under a former key counts, too. An override of the key counts in place of the stored value, and as no
-    /// value if it is `null`. Without a value, the property reads as its default. False if the store can't be read.
+    /// A value under a former key counts, too. If the key is overridden, the override counts instead of the stored
+    /// value; the override `null` counts as no value. Without a value, the property reads as its default. False if the
+    /// store can't be read.
     public var isSet: Bool { cache.isSet }
 
     /// Removes the value from the store, so that the property reads as its default unless it is overridden.
@@ -145,7 +146,7 @@ extension Preference {
   /// Whether the store has a value, even one that can't be decoded; see ``Projection/isSet``.
   public var isSet: Bool { projection.isSet }
 
-  /// Removes the value from the store, so that the constant reads as its default.
+  /// Removes the value from the store, so that ``value`` is the default unless the key is overridden.
   public func reset() { projection.reset() }
 
   /// Returns the value, or the default if no value is set; throws if the value can't be read.

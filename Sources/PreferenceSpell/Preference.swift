@@ -22,7 +22,7 @@
 ///
 /// *When the work happens*: the declaration reads no values. The first use finds the property's name and the store.
 /// After a change, usually only the first read decodes the value. When an assignment returns, the value is in the
-/// store, for which a file store makes one append.
+/// store. In a file store, the assignment makes one append to the file.
 ///
 /// *Observation*: the Observation framework tracks reads, and notifies observers of each change by any object or
 /// process. Observers run on the thread that makes or finds the change, after the new value can be read.
@@ -182,11 +182,11 @@
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
-// If this initializer were in the type's body, the compiler would call it for each property without a default, even if
-// the initializer of the class assigns the property, as in `_token = Preference(wrappedValue: "", name)`.
+// If the initializer below were in the type's body, the compiler would call it for each property without a default,
+// even if the initializer of the class assigns the property, as in `_token = Preference(wrappedValue: "", name)`.
 //
-// For an Optional property, the compiler calls `init(wrappedValue:)` with nil, but only if that initializer has no
-// variadic parameter.
+// For an Optional property such as `@Preference var x: Int?`, the compiler calls `init(wrappedValue:)` with nil. It
+// does so only because `init(wrappedValue:)` has a form without a variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
   /// Creates a property of an Optional type with nil as its default.
   ///
@@ -234,7 +234,7 @@ extension Preference: CustomStringConvertible {
 }
 
 extension Preference: NamedProperty {
-  /// The identity of the property that this wrapper stores.
+  /// The identity of the property to which this wrapper belongs.
   public var identity: PropertyIdentity { resolver.identity }
 }
 

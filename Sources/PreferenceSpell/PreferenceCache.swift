@@ -5,8 +5,8 @@ public import PreferenceStorage
 /// A preference in one store, with its decoded value.
 ///
 /// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
-/// outdated, the reader uses the last decoded value if that is up to date, or else decodes the stored text. No lock is
-/// held during decoding, since a decoder may read preferences.
+/// outdated, the reader uses the last decoded value. If that value is outdated too, the reader decodes the stored text.
+/// No lock is held during decoding, since a decoder may read preferences.
 ///
 /// `@unchecked Sendable`: `state` and `outcome` are locks, each copy in `copies` has its own lock bit, and all other
 /// properties are constants.
@@ -36,7 +36,7 @@ public import PreferenceStorage
   private struct State: Sendable {
     /// The last decoded value, and the signal's version for which the value is valid; nil and 0 before the first read.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The cache that has replaced this one, because this one's store couldn't be created; otherwise nil.
+    /// The cache that has replaced this cache, whose store couldn't be created; nil if no cache has replaced it.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
@@ -65,7 +65,9 @@ public import PreferenceStorage
 
   // MARK: Reading
 
-  /// The value of the preference while no value is set; usually the same at each read if the store has a hub.
+  /// The value of the preference while no value is set.
+  ///
+  /// If the store has a hub, each read returns the same default until the hub discards its `declarations`.
   private var defaultValue: Value {
     switch declaredDefault {
     case .constant(let value): value
@@ -95,9 +97,9 @@ public import PreferenceStorage
       if signal?.mayReport(version) == true { report(error) }
     }
     let value = found ?? defaultValue
-    // With former keys, a stored value is kept only if the current key has it, because a change to a former key sends
-    // no signal.
-    // A default can be kept too. It can change only in a store without a hub, or after a hub has discarded defaults.
+    // With former keys and no override, the value is kept only if the current key has a stored value, because a change
+    // to a former key sends no signal. Without former keys, a default is kept, too. It can change only in a store
+    // without a hub, or after the hub has discarded defaults.
     let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
     guard version > 0, isKept else { return value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
@@ -107,7 +109,8 @@ public import PreferenceStorage
 
   /// The decoded value from the copy that the calling thread uses, which `threadCopyIndex()` determines.
   ///
-  /// Nil if this copy has another version than the signal, or if another thread is using the copy at the same time.
+  /// Nil if this copy has another version than the signal, if another thread is using the copy at the same time, or if
+  /// the store has no signals.
   /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
@@ -177,7 +180,7 @@ public import PreferenceStorage
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
     return outcome.withLock { outcome in
-      // The version is read under the lock, so that it isn't older than that of a failure recorded meanwhile.
+      // The signal's version is read under the lock, so that it isn't older than the version in `writeFailure`.
       if let version = outcome.writeFailure?.version, version != signal?.version { outcome.writeFailure = nil }
       return outcome.writeFailure?.error
     }
@@ -185,8 +188,8 @@ public import PreferenceStorage
 
   /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
   ///
-  /// False if the store can't be read. An override of the current key counts as the value, except `null`, which hides
-  /// the stored value.
+  /// False if the store can't be read. If the current key is overridden, the override counts instead of the stored
+  /// value; the override `null` counts as no value.
   var isSet: Bool {
     signal?.track()
     if let override { return override.json != nil }
@@ -274,7 +277,8 @@ public import PreferenceStorage
     let cause: PreferenceError
     do throws(PreferenceError) {
       let texts = try readStored().texts
-      // The store can be read now. The next assignment will be made, but this one may be based on the default.
+      // The store can be read now, so the next assignment may succeed. This assignment fails, because the assigned
+      // value may be based on the default.
       guard let failure else { return texts }
       cause = failure
     } catch { cause = failure ?? error }
@@ -288,7 +292,8 @@ public import PreferenceStorage
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     do throws(PreferenceError) { try change() } catch {
-      // The failed assignment itself may have changed the version, if only the erasing of the former value failed.
+      // The signal's version is read after the assignment. If only the erasing of the former value has failed, the
+      // assignment has changed the version.
       let version = signal?.version
       outcome.withLock { $0.writeFailure = (error, version) }
       report(error)
@@ -327,7 +332,7 @@ private struct PreferenceOutcome: Sendable {
   /// An assignment replaces the texts only if the store still has them. Nil if the value can't be decoded from the
   /// texts, or if they have to be read first.
   var readable: [String?]?
-  /// The error of the store that made the last read return the default; nil if the store could be read.
+  /// The store's error in the last read, which therefore returned the default; nil if the store could be read.
   var readFailure: PreferenceError?
   /// The error of the last assignment that failed, with the signal's version after that assignment.
   ///

@@ -13,7 +13,7 @@ public import Synchronization
   private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-/// Four copies of a decoded value, of which each thread uses the one at `threadCopyIndex()`.
+/// Four copies of a decoded value; each thread uses the copy with the index `threadCopyIndex()`.
 ///
 /// Several threads may use the same copy, but not at the same time.
 ///
@@ -70,7 +70,8 @@ public import Synchronization
 
 private let threadCopyCount = 4
 
-/// Returns the index of the copy that the calling thread uses.
+/// Returns the index of the copy that the calling thread uses, from bits 12 and 13 of the thread's number.
 ///
-/// If memory pages have 4 KiB, threads that start one after another usually have different indices.
+/// If this number is an address, and memory pages have 4 KiB, threads that start one after another usually have
+/// different indices.
 @usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) & (threadCopyCount - 1) }

@@ -8,7 +8,7 @@ public import Synchronization
 /// `@unchecked Sendable`: any thread may use the constant `home`, and all other properties are constants of `Sendable`
 /// types.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
-  /// A property storage without a value, which only refers to the property's registry.
+  /// A `PropertyStorage` that never has a value, and only provides the property's registry and identity.
   ///
   /// The storage retains the registry, with the exceptions that the documentation of `InitializerRegistry` names. Nil
   /// for a constant such as `let volume = Preference("volume", default: 5)`, which uses the registry that is current at
@@ -36,7 +36,9 @@ public import Synchronization
   private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
   /// The address of `recent`, stored with releasing order and loaded with acquiring order.
   @usableFromInline let recentAddress = Atomic<UInt>(0)
-  /// Whether the declaration has no store, so that a constant asks the registry that is current at each use.
+  /// Whether the declaration has no store.
+  ///
+  /// If so, a constant such as `let x = Preference(…)` asks the registry that is current at each use.
   @usableFromInline let asksRegistry: Bool
   let declaration: PreferenceDeclaration<Value>
 
@@ -114,12 +116,13 @@ public import Synchronization
     recent.keep(cache, of: registry.number)
   }
 
-  /// Returns the cache for a registry, and creates the cache if the last use was with another registry.
+  /// Returns the cache for a registry; creates the cache unless the last use was with the same registry.
   ///
-  /// If the store couldn't be created, a use after 100 milliseconds tries again. No lock is held while registered
-  /// initializers run. If two threads create a cache at once, only one of the two is kept.
+  /// If the store couldn't be created, the first use after 100 milliseconds tries again. No lock is held while
+  /// registered initializers run. If two threads create a cache at once, only one of the two caches is kept.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    // The closure isn't a key path, since each use would create a key path of a generic type, which takes microseconds.
+    // The closure isn't the key path `\.self`. In a generic type, each use would create this key path, which takes
+    // microseconds.
     let known = resolved.withLock { $0 }
     func cache(of known: ResolvedCache?) -> PreferenceCache<Value>? {
       known.map { unsafeDowncast($0.cache, to: PreferenceCache<Value>.self) }
@@ -136,7 +139,7 @@ public import Synchronization
     return same ?? new
   }
 
-  /// Creates the cache of the preference, with the store and key that the declaration leads to.
+  /// Creates the cache of the preference, after finding its key and its store.
   private func makeCache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     let key = declaration.key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
@@ -186,7 +189,8 @@ public import Synchronization
 
 /// The cache of a preference, and the number of the registry for which the cache was created.
 ///
-/// If this type were nested in a generic type, each read of a constant would look up eleven generic types.
+/// If this type were nested in a generic type, each read of a constant such as `let x = Preference(…)` would look up
+/// eleven generic types.
 private struct ResolvedCache: Sendable {
   /// The number of the registry for which `cache` was created.
   let registry: UInt64
@@ -233,7 +237,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   }
 }
 
-/// The value of a preference that isn't set.
+/// The default of a preference, which is its value until a value is set.
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
   /// The default of a single wrapper, which no other wrapper shares.
   case constant(Value)
@@ -257,7 +261,7 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 
 /// A placeholder for a registered store that could not be created.
 ///
-/// Each read or write throws the reason, so that no caller believes that a value was stored.
+/// Each read or write of a value throws the error `reason`, so that no caller believes that a value was stored.
 final class UnavailablePreferenceStore: CustomPreferenceStore {
   private let reason: PreferenceError
   /// The hub that notifies listeners when a later attempt to create the registered store has succeeded.

@@ -31,7 +31,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     return changes
   }
 
-  /// Returns an iterator over the changes since `changes()` was called, or since the last element that was read.
+  /// Returns an iterator over the changes that no iterator of this sequence has returned yet.
   public func makeAsyncIterator() -> Iterator {
     Iterator(listener: listener, base: stream.makeAsyncIterator(), stream: stream, rename: rename)
   }
@@ -40,7 +40,8 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let listener: ChangeListener
     fileprivate var base: AsyncStream<Void>.Iterator
-    // The stream ends when its last owner releases it, and it isn't documented that `base` is an owner.
+    // This property keeps the stream open. A stream ends when its last owner releases it, and the documentation doesn't
+    // say whether the stream's iterator, `base`, is an owner.
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
@@ -87,7 +88,7 @@ public final class PreferenceSignal: Observable, Sendable {
 
   /// The version of the value, which is never 0.
   ///
-  /// A reader that keeps no value uses 0 as the version.
+  /// A reader that has no kept value uses 0 as its version, so that no signal's version is equal to it.
   @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
   /// Registers a read of the value with the active observation tracking, if there is any.
@@ -101,7 +102,9 @@ public final class PreferenceSignal: Observable, Sendable {
     registrar.didSet(self, keyPath: path)
   }
 
-  /// Returns whether to report an error in reading this version; false if the last call had the same version.
+  /// Returns whether to report that the value of this version can't be read.
+  ///
+  /// The result is false if the previous call had the same version, so that an error isn't reported at every read.
   package func mayReport(_ version: UInt64) -> Bool { reportedVersion.exchange(version, ordering: .relaxed) != version }
 }
 

@@ -10,9 +10,9 @@ package final class PreferenceDeclarations: Sendable {
 
   private struct Declaration: Sendable {
     let type: any Any.Type
-    /// The declaration's position in the source; nil for the default of declared keys.
+    /// The declaration's position in the source; nil if a `PreferenceKey` declares the default.
     ///
-    /// All declared keys with the same name and type share one default.
+    /// All instances of `PreferenceKey` with the same name and type share one default.
     let place: Place?
     /// The default value, wrapped in a `MadeDefault`; nil until a default is made.
     var made: (any Sendable)?
@@ -31,7 +31,7 @@ package final class PreferenceDeclarations: Sendable {
     declarations.withLock { _ = PreferenceDeclarations.index(of: type, forKey: key, at: place, in: &$0) }
   }
 
-  /// Returns the default made first for this key, type and position, or makes a default if there is none.
+  /// Returns the kept default of this key, type and position; if there is none, makes a default and keeps it.
   package func defaultValue<Value: Sendable>(forKey key: String, at place: Place?, make: () -> Value) -> Value {
     func made(_ found: Declaration) -> Value? { (found.made as? MadeDefault<Value>)?.value }
     let known = declarations.withLock { all in

@@ -50,7 +50,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   /// The ``description``, for code that handles any `LocalizedError`.
   public var errorDescription: String? { description }
 
-  /// Returns a copy of the error that names the file at this path, unless the error already has a path.
+  /// Returns a copy of the error that has this path, if the error has no path of its own.
   package func at(_ path: String?) -> PreferenceError {
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
@@ -66,7 +66,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
 extension PreferenceError {
   /// A kind of failure; later versions may add more kinds.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The name of the constant, such as `noSpace`.
+    /// The name of the code, such as `noSpace`.
     public let description: String
 
     private init(_ name: String) { description = name }
@@ -81,7 +81,9 @@ extension PreferenceError {
     public static let notAPreferencesFile = Code("notAPreferencesFile")
     /// The file has the format of a later version of this library, and wasn't changed.
     public static let laterVersion = Code("laterVersion")
-    /// The file can't be read or imported, its URL isn't a file URL, or the registered store couldn't be created.
+    /// The file can't be read or imported, or its URL isn't a file URL.
+    ///
+    /// The code is also used if the store that is registered for a property couldn't be created.
     public static let unreadable = Code("unreadable")
     /// The file can't be written.
     ///
@@ -91,7 +93,9 @@ extension PreferenceError {
     ///
     /// The change wasn't made, except if the failure was in synchronizing or compacting the file after the change.
     public static let noSpace = Code("noSpace")
-    /// Another user owns or can write to the file's folder or a folder above it, and could replace the file.
+    /// Another user could replace the file.
+    ///
+    /// The other user owns a folder in the file's path, or has write access to it.
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
@@ -101,16 +105,16 @@ extension PreferenceError {
     ///
     /// Once a second, the store looks for changes and tries again to watch the file. A forked child does neither.
     public static let unwatchable = Code("unwatchable")
-    /// Another process or thread held the store's lock for longer than the limit, or others kept changing the value.
+    /// Other processes or threads were using the store, so a change wasn't made.
     ///
-    /// A change wasn't made.
+    /// They held the store's lock for longer than the time limit, or changed the value again at each attempt to set it.
     public static let busy = Code("busy")
     /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
-    /// Another program replaced or edited the file without taking its lock, so some of the last changes are lost.
+    /// Another program replaced or edited the file without taking the file's lock, so some recent changes are lost.
     ///
-    /// The reverse is also reported: an interrupted rewrite has replaced another program's file, of which the store has
-    /// now made a copy.
+    /// The code is also used for the reverse case: the store's file has replaced another program's file, because a
+    /// process ended during a rewrite. The store has made a copy of the other program's file.
     public static let overwritten = Code("overwritten")
   }
 }

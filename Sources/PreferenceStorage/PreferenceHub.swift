@@ -54,12 +54,12 @@ public final class PreferenceHub: Sendable {
 
   // MARK: Changes
 
-  /// Returns a sequence of the changes from now on, to one key or, if `key` is nil, to all keys.
+  /// Returns a sequence of the future changes to one key, or to all keys if `key` is nil.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns a sequence of the changes to one key, or to all keys if `key` is nil, and calls `onEnd` when it ends.
+  /// Returns a sequence of the future changes to one key, or to all keys if `key` is nil.
   ///
-  /// Until the sequence ends, it retains the objects that `onEnd` captures.
+  /// When the sequence ends, it calls `onEnd`. Until then, it retains the objects that `onEnd` captures.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listener = ChangeListener(key: key, bell: bell)
@@ -84,7 +84,7 @@ public final class PreferenceHub: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Returns the signal of the key, which each call of ``tell(_:)`` with this key sends.
+  /// Returns the signal through which ``tell(_:)`` notifies properties and observers of changes to the key.
   public func signal(forKey key: String) -> PreferenceSignal {
     state.withLock { state in
       if let signal = state.signals[key]?.signal { return signal }
@@ -96,7 +96,8 @@ public final class PreferenceHub: Sendable {
   }
 
   private func removeSignal(forKey key: String) {
-    // `successor` may be the last reference to a new signal of the key, whose deinitializer takes the lock.
+    // Another thread may have created a new signal for the key. If `successor` is the last reference to this signal, it
+    // must be released without the lock, because the signal's deinitializer takes the lock.
     let successor = state.withLock { state in
       let successor = state.signals[key]?.signal
       if successor == nil { state.signals[key] = nil }
@@ -108,7 +109,8 @@ public final class PreferenceHub: Sendable {
 
   /// Notifies listeners, properties and observers that the values of these keys have changed.
   ///
-  /// Call this method when the new values can already be read, with no lock held. ``write(_:)`` calls it for you.
+  /// Call this method when the new values can already be read, and while the calling thread holds no lock.
+  /// ``write(_:)`` calls this method for you.
   public func tell(_ keys: Set<String>) {
     guard !keys.isEmpty else { return }
     let (signals, listeners) = state.withLock { state in
@@ -156,8 +158,8 @@ public final class PreferenceHub: Sendable {
 
   /// Whether any listener, stream of records, or signal has to be notified of changes.
   ///
-  /// A writer must make its change before it reads this property. A listener that is added later then sees the new
-  /// value anyway.
+  /// A writer must make its change before it reads this property. If a listener is added after that read, the listener
+  /// finds the new value in the store, and needs no notification.
   var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   // MARK: Errors

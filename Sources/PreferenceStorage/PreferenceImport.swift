@@ -20,8 +20,8 @@ extension PreferenceStore {
   /// Imports the values from a file that contains a JSON object or a property list, in one transaction.
   ///
   /// Keys that aren't in the file keep their values. A JSON `null` removes its key. JSON numbers are stored digit for
-  /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well,
-  /// because an export contains an empty key if a person has added one to the store's file.
+  /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well:
+  /// a person can add such a key to a store's file, and an export of that file contains the key.
   ///
   /// - Parameters:
   ///   - url: The file's URL.
@@ -53,9 +53,10 @@ extension PreferenceStore {
     }
   }
 
-  /// Imports the values from the bytes of a file, after removing all other values if `replacing` is true.
+  /// Imports the values from the bytes of a JSON or property-list file, in one transaction.
   ///
-  /// Error messages contain `name` in place of the file's path.
+  /// If `replacing` is true, keys that aren't in the file are removed. Error messages contain `name` in place of the
+  /// file's path.
   package func importValues(
     _ bytes: [UInt8], from name: String, replacing: Bool = false
   ) throws -> PreferenceImport {

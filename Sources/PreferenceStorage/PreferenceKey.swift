@@ -36,9 +36,9 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: The value of the preference while it isn't set. A read doesn't store it. In a store with a hub,
-  ///     all reads of the unset preference return the value that the first of these reads has made. If the program uses
-  ///     more than 10,000 keys of the store, a later read may make another value.
+  ///   - defaultValue: The value of the preference while it isn't set. A read doesn't store this value. In a store with
+  ///     a ``PreferenceHub``, the first read of the unset preference makes the value, and all other reads return the
+  ///     same value. If the program uses more than 10,000 keys of the store, another value may be made.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
@@ -58,9 +58,9 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// Without erasing, a former value stays in the file as plain text until the file is compacted. With an erasing key,
   /// each change costs a ``PreferenceStore/compact()``, for which a file store writes and synchronizes all values. If
-  /// the compaction fails, the new value is kept, and the error is thrown, or reported after an assignment to a
-  /// property. In this case, call `compact()`. Operations that name the key by a string, and `removeAll()`, erase
-  /// nothing.
+  /// the compaction fails, the new value is kept, and the former value may remain in the file: call `compact()` to try
+  /// again. The error is thrown or, after an assignment to a property, reported. Operations that name the key by a
+  /// string, and `removeAll()`, erase nothing.
   public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
   /// The value of the preference while it isn't set.
@@ -130,7 +130,8 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
 
   /// Returns a former key whose value is a string that contains JSON, or data that contains JSON or a property list.
   ///
-  /// Programs store `Codable` values in this form in `UserDefaults`, by themselves or with a library such as Defaults.
+  /// Some programs store `Codable` values in this form in `UserDefaults`, with their own code or with a library such as
+  /// Defaults.
   public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key: key, isEncoded: true) }
 }
 

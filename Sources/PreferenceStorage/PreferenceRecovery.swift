@@ -25,7 +25,9 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var copy: URL?
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
-  /// Whether the only finding is a missing first line, which isn't damage, since a person who makes a file may omit it.
+  /// Whether the only finding is that the first line is missing.
+  ///
+  /// A missing first line isn't damage, since a person who writes a file by hand may omit the line.
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
   }

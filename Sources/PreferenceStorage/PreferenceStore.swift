@@ -73,7 +73,7 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Returns a sequence of the changes to one key from now on, or to all keys if the store can't distinguish keys.
   func changes(of key: String) -> PreferenceChanges
 
-  /// Returns the signal of changes to the key for properties and observers, or nil if the store has no signals.
+  /// Returns the signal that notifies properties and observers of changes to the key; nil if the store has no signals.
   ///
   /// If the store returns nil, a property decodes its value at each read, and observers aren't notified of changes.
   func signal(forKey key: String) -> PreferenceSignal?
@@ -179,16 +179,16 @@ extension PreferenceStore {
     }
   #endif
 
-  /// Returns the changes to all keys, as the default for a store that can't distinguish keys.
+  /// Returns the changes to all keys, as the default implementation for a store that can't distinguish keys.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
-  /// Returns nil, as the default for a store without signals.
+  /// Returns nil, as the default implementation for a store without signals.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
 
-  /// Does nothing, as the default for a store whose medium keeps only current values.
+  /// Does nothing, as the default implementation for a store whose medium keeps only current values.
   public func compact() throws(PreferenceError) {}
 
-  /// A stream that ends immediately, as the default for a store that reports no errors.
+  /// A stream that ends immediately, as the default implementation for a store that reports no errors.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
   /// Reports an error to the readers of ``errors``, if the store is an ``ErrorReporter`` or has a hub.
@@ -249,10 +249,10 @@ public enum Durability: Sendable {
   case written
   /// A write survives the end of the process and a power failure, because the value is on the disk.
   ///
-  /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. On Linux, the store trusts the
-  /// disk's answer to `fdatasync` for the file and, if necessary, to `fsync` for its folder. On Apple platforms, it
-  /// trusts the answer to `F_FULLFSYNC` for both. On a file system without `F_FULLFSYNC`, the store uses `fsync`, which
-  /// leaves the value in the disk's cache.
+  /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. On Linux, the store calls
+  /// `fdatasync` for the file and, if necessary, `fsync` for its folder. On Apple platforms, it uses `F_FULLFSYNC` for
+  /// both. The store trusts the disk's report that the value is saved. On a file system without `F_FULLFSYNC`, the
+  /// store uses `fsync`, which leaves the value in the disk's cache.
   case synced
 }
 

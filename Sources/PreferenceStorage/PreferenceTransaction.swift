@@ -101,7 +101,9 @@ public struct PreferenceTransaction: ~Copyable {
     }
   }
 
-  /// The changes to write, in the order in which the body first changed the keys, without values equal to the old ones.
+  /// The changes to write, in the order in which the body first changed the keys.
+  ///
+  /// A key whose new value is equal to its old value is omitted.
   public var changes: [PreferenceChange] {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
@@ -121,13 +123,14 @@ protocol TransactionValues {
   var keys: [String] { get }
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)?
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// Returns the change that sets the key's text, or removes the key if `text` is nil; nil if nothing would change.
+  /// Returns the change that sets the key's value to `text`, or that removes the key if `text` is nil.
   ///
-  /// A store may use another spelling of the key in the change, such as the spelling in its file.
+  /// The result is nil if the change would have no effect. A store may use another spelling of the key in the change,
+  /// such as the spelling in its file.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 
-/// A new value of one key, or its removal.
+/// A change to one key, which either sets a new value or removes the key.
 public struct PreferenceChange: Sendable, Equatable {
   /// The changed key, which may contain any characters.
   public internal(set) var key: String

@@ -143,7 +143,7 @@ import Testing
     await launch.enterForeground()
     await launch.shutDown()
     #expect(journal.entries == ["run", "run"])
-    // Nobody takes the answer to the step's call.
+    // No caller takes the answer to the step's call.
     #expect(launch.state.withLock { $0.answers.isEmpty })
   }
 }

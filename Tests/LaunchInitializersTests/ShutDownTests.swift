@@ -151,7 +151,7 @@ import Testing
     #expect(error.code == .shutDown)
     await launch.shutDown()
     #expect(journal.entries == ["a", "-a"])
-    // Nobody takes the answer to the step's call.
+    // No caller takes the answer to the step's call.
     #expect(launch.state.withLock { $0.answers.isEmpty })
   }
 

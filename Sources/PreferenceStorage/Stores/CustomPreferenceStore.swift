@@ -12,9 +12,9 @@
 /// }
 /// ```
 ///
-/// You can implement any other requirement as well, such as `reload()` if others change the medium. A property keeps
-/// its decoded value until the store notifies the hub of a change. A store that wraps another store, for instance to
-/// encrypt values, must return the changes and signals of the wrapped store, and run transactions on the wrapped store.
+/// You can implement any other requirement as well, such as `reload()` if other programs change the medium. A property
+/// keeps its decoded value until the store notifies the hub of a change. A store that wraps another store, for instance
+/// to encrypt values, must return the changes and signals of the wrapped store, and run transactions on that store.
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The hub that admits one writer at a time and notifies listeners.
   ///
@@ -56,7 +56,7 @@ extension CustomPreferenceStore {
   /// Returns a sequence of the changes to one key that are made through this store from now on.
   public func changes(of key: String) -> PreferenceChanges { hub.changes(of: key) }
 
-  /// Returns the hub's signal of the key.
+  /// Returns the signal that the hub sends when the key's value changes.
   public func signal(forKey key: String) -> PreferenceSignal? { hub.signal(forKey: key) }
 
   /// The errors that could not be thrown to a caller.
@@ -73,8 +73,8 @@ extension PreferenceTransaction {
   /// Creates a transaction on the values of the store, for a store that implements `transaction` itself.
   ///
   /// Run the body on the transaction within ``PreferenceHub/write(_:)``, and write the transaction's ``changes``. If
-  /// others can change the store at any time, run the body on a copy of the values. Run the body again if others have
-  /// changed a value that the body has read.
+  /// other programs can change the store at any time, run the body on a copy of the values. If a value that the body
+  /// has read was changed in the meantime, run the body again.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store) as any TransactionValues) }
 }
 

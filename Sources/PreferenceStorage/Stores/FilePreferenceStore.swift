@@ -48,8 +48,8 @@ public final class FilePreferenceStore: ErrorReporter {
   ///     no wait.
   ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
   ///   - aroundLock: A closure that the writing thread calls before it takes the file's lock. The closure returns
-  ///     another closure to call after the write. An app can use both to avoid suspension while it holds the lock. The
-  ///     closure isn't called if a damaged or replaced file is locked while it is read.
+  ///     another closure to call after the write. With the two closures, an app can prevent its suspension while it
+  ///     holds the lock. Neither is called if the store takes the lock only to read a damaged or replaced file.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
   ///   `.nestedTransaction` within a transaction on the file. After an error, the file is unchanged. A read-only file
   ///   isn't an error.
@@ -98,7 +98,7 @@ public final class FilePreferenceStore: ErrorReporter {
     let limit = terms.lockWaitLimit
     let isChecked = try file.inTurn(within: limit) { () throws(PreferenceError) in
       try file.lookAround(waiting: limit)
-      // A file that seems damaged is known only after it was read under its lock.
+      // If the file seems damaged, `known` stays nil until the file is read under its lock.
       return file.descriptor == nil || file.known != nil
     }
     if isChecked { return recovery }
@@ -146,8 +146,8 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Returns a sequence of the changes that this process or another makes from now on.
   ///
   /// Earlier changes by others are included if this process hasn't read them yet. While any file of the process has a
-  /// listener, one thread waits for the system's file events. Once a second, the thread also looks for changes without
-  /// events. If a file can't be watched at first, ``errors`` reports `.unwatchable`.
+  /// listener, one thread waits for the system's file events. Once a second, the thread also looks for changes that
+  /// caused no event. If the file can't be watched when its watch starts, ``errors`` reports `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
   /// Returns a sequence of the changes that this process or another makes to one key from now on.
@@ -170,7 +170,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { file.hub.errors }
 
-  /// Reads the values that others have written since the last read, including edits in place.
+  /// Reads the values that other processes have written since the last read, including edits of the file in place.
   ///
   /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. After an error, the values in memory are
   ///   unchanged. If the path now leads to something that can't be opened, the values are discarded instead.

@@ -19,7 +19,9 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Creates a store for the keys of a base store that begin with a prefix; the new store's keys omit the prefix.
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
-  /// Returns a key of the base store without the prefix; nil if the key doesn't begin with the prefix or equals it.
+  /// Returns a key of the base store without the prefix.
+  ///
+  /// Nil if the key doesn't begin with the prefix, or if the key has no characters after the prefix.
   fileprivate func key(forBaseKey key: String) -> String? {
     // Scalars are compared, since the prefix's last character may combine with the character after it.
     guard key.unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
@@ -42,11 +44,11 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
-      // The values are those of the base transaction, because the base store's reads may return overrides.
+      // This transaction reads values from the base transaction, because reads of the base store may return overrides.
       var transaction = PreferenceTransaction(on: PrefixedValues(base: baseChanges.values, store: self))
       let result = try body(&transaction)
-      // The base store decides whether to write a value that stays equal. The length of the key isn't checked again,
-      // since the limit applies to the key without the prefix.
+      // The base store decides whether to write a value that is equal to the old value. The length of the prefixed key
+      // isn't checked, since the limit applies to the key without the prefix.
       for change in transaction.stagedChanges {
         let erasing = transaction.erasedKeys.contains(change.key)
         baseChanges.stage(change.text, forKey: prefix + change.key, erasing: erasing)
@@ -77,7 +79,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
 
-  /// Compacts the base store, which erases the removed and replaced values of all its keys.
+  /// Compacts the base store, and so erases removed and replaced values of all its keys, even without the prefix.
   public func compact() throws(PreferenceError) { try base.compact() }
 }
 
