@@ -86,11 +86,11 @@ extension InjectionError {
 protocol InjectableProperty: NamedProperty {
   /// Returns the property's own name, or nil if reflection doesn't show it.
   func name(in container: AnyObject) -> String?
-  /// Creates the property's value, and returns a function that stores the value in the property.
+  /// Creates the property's value, and returns a function that stores it.
   ///
   /// The result is nil if the property already has a value, doesn't have the policy `.once`, or is an Optional for
-  /// which nothing is registered. The returned function stores the value, and returns a second function, which calls
-  /// the hooks. If the property has got another value in the meantime, neither function does anything.
+  /// which nothing is registered. The returned function itself returns a second function, which calls the injection
+  /// hooks. If the property has got another value in the meantime, neither function does anything.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?

@@ -233,7 +233,7 @@ public struct FillReport: Sendable, Equatable {
   /// A name is also in this list if a thread is making the property's value, and that thread is the calling thread or
   /// waits for the calling thread.
   public var missing: [String] = []
-  /// The names of the services whose type doesn't fit the property.
+  /// The names of the services whose type doesn't fit the property of that name.
   public var mismatched: [String] = []
   /// The reason that the object couldn't be filled; nil if it could.
   ///

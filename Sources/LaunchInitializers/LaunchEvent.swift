@@ -10,7 +10,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case deferred
     /// Services run, from the launch to the shutdown.
     case running
-    /// The completed steps are shut down, at the end or after a failed launch.
+    /// The completed steps are being shut down, because the program ends or because the launch has failed.
     case shutDown
   }
 

@@ -318,9 +318,9 @@ extension LaunchSequence {
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Carries out actions, but only stores the jobs to start while the list isn't nil.
+  /// Carries out actions, except that a job to start is added to `jobs` as long as this list isn't nil.
   ///
-  /// The loop in `beginImmediately()` starts the stored jobs.
+  /// The loop in `beginImmediately()` starts the added jobs.
   func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }

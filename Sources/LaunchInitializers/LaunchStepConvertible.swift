@@ -28,7 +28,7 @@ extension LaunchStepConvertible {
   /// If a required step or group fails or is skipped, this step is skipped, and the report says why.
   public func requires(_ ids: String...) -> LaunchStep { refer(to: ids, .requires) }
 
-  /// Makes other steps or groups wait for this step, which itself waits only for the steps that it declares.
+  /// Makes the given steps or groups wait for this step, and this step wait only for steps that it names itself.
   public func before(_ ids: String...) -> LaunchStep { refer(to: ids, .before) }
 
   private func refer(to ids: [String], _ relation: StepReference.Relation) -> LaunchStep {

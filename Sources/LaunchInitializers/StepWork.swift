@@ -3,8 +3,8 @@ internal import Support
 /// A wrapper that calls the methods of a step's initializer, even if the initializer belongs to the main actor.
 ///
 /// The conformance of a main-actor type to `Initializable` may be isolated to the main actor. Off the main actor, a
-/// cast of the initializer to the protocol then fails. Therefore `init` casts the initializer on the actor that lists
-/// the step, and `call` moves to the main actor if its cast of `value` fails.
+/// cast of the initializer to the protocol then fails. The program creates the list of steps on an actor on which the
+/// cast succeeds, so `init` makes the casts. `call` casts `value` again, and moves to the main actor if this fails.
 ///
 /// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.

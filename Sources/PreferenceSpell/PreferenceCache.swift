@@ -263,9 +263,7 @@ public import PreferenceStorage
     try PreferenceText.text(of: value, forKey: key, default: defaultValue)
   }
 
-  /// Returns the stored texts of all keys, which an assignment may replace.
-  ///
-  /// The value can be decoded from these texts.
+  /// Returns the stored texts of all keys, if an assignment may safely replace them because they can be decoded.
   ///
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
   ///   be read. In both cases, the assigned value may be based on the default, for example by a `+=`.
@@ -292,8 +290,7 @@ public import PreferenceStorage
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     do throws(PreferenceError) { try change() } catch {
-      // The signal's version is read after the assignment. If only the erasing of the former value has failed, the
-      // assignment has changed the version.
+      // The version is read after the assignment, which has changed it if only the erasing of the former value failed.
       let version = signal?.version
       outcome.withLock { $0.writeFailure = (error, version) }
       report(error)

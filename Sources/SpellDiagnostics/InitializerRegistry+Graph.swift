@@ -68,7 +68,7 @@ struct PropertyLink {
   let service: Service
 }
 
-/// A request to draw, which was either declared by an initializer or recorded.
+/// A request that the graph shows as an arrow: a declared need of an initializer, or a recorded request.
 ///
 /// A recorded request was made by an initializer or by other code.
 private struct Link {

@@ -195,7 +195,8 @@ package final class RecorderHub: Sendable {
   ///
   /// The first call for a registry creates its hub, and adds the hook that passes each injection to the hub.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
-    // `alive` holds the other hubs' registries until the lock is released, because their release may run any code.
+    // `alive` retains the other hubs' registries until the lock is free, because a registry's deinitializer may run any
+    // code.
     let (hub, alive) = hubs.withLock { hubs -> (RecorderHub, [AnyObject]) in
       if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return (entry.hub, []) }
       let alive = hubs.compactMapValues(\.registry.object)

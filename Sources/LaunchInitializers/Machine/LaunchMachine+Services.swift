@@ -237,7 +237,7 @@ extension LaunchMachine {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 
-  /// Starts the shutdown of a step for which `isHeldUp` returns true, and asks the step's service, if any, to end.
+  /// Starts the shutdown of a step that waits for its service or its undoing, and asks the service, if any, to end.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
     beginAttempt(step, .shutDown)

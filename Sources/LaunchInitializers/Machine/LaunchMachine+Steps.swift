@@ -3,7 +3,7 @@
 internal import SpellRegistry
 
 extension LaunchMachine {
-  /// Returns the declarations of a step, and traps if the node isn't a step.
+  /// Returns what the program has declared for the step with the given index; traps if the node isn't a step.
   func declared(_ step: Int) -> LaunchStep.Declaration {
     guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
     return declared

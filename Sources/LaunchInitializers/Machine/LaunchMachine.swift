@@ -48,7 +48,7 @@ struct LaunchMachine: Sendable {
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the `arrival` of the latest signal (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
-  /// Whether the app is in the background, and whether a return to the foreground still has to begin a pass.
+  /// Whether the app is in the background, and whether steps still have to be repeated because it has returned.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
   /// The calls of `enterForeground()` that wait for the next pass at the foreground.

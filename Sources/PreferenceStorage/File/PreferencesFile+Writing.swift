@@ -53,7 +53,8 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // A change needs no line if memory already has the new value, and a comparison shows that the file has it too.
+        // Changes to values that memory already has are left out if `isConfirmed()` finds that the file has them too.
+        // Otherwise, all changes are written.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
         let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)

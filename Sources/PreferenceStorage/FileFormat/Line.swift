@@ -227,7 +227,7 @@ struct KnownPart: Sendable, Equatable {
   private(set) var endStart = Beginning()
   /// The value that the next call of `noteCompared()` gives to `endStart`.
   ///
-  /// The known part usually continues for 64 to 128 KiB after these bytes.
+  /// The known part usually continues for 64 to 128 KiB after the bytes that this beginning counts.
   private var nextEndStart = Beginning()
   /// The next value of `nextEndStart`; the known part continues for less than 64 KiB after these bytes.
   private var lastEndStart = Beginning()

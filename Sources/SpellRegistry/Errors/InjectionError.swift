@@ -90,7 +90,7 @@ public struct InjectionError: Error, Sendable {
 
   /// Returns a copy of the error with `step`, the request that caused the path's first step, in front of the path.
   ///
-  /// An error that `whole()` returned stays unchanged.
+  /// If `whole()` has returned this error, the result is this error without the step.
   package func asked(by step: InjectionStep) -> InjectionError {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
@@ -241,7 +241,8 @@ extension InjectionError {
   /// - Parameter canResolve: Whether the property has a `resolve()` function. If not, the message lacks the hint.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
-    // A cycle may begin in an outer initializer, so the error gains the steps that throwing it would add.
+    // A thrown error gets a step from each initializer that it passes. This error isn't thrown, so the steps are added
+    // now, because a cycle may begin in an outer initializer.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"

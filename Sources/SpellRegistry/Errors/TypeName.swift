@@ -95,7 +95,7 @@ package enum TypeName {
 
   /// Returns the name of a type in a form that `.self` or `?` can follow.
   ///
-  /// The name of a function type, and a name that begins with `any`, gets parentheses.
+  /// Function types, and names that begin with `any`, are put in parentheses.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
     let name = of(type, isNested: isNested)
     return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name

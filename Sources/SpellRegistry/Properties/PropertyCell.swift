@@ -261,8 +261,9 @@ extension PropertyCell {
 
   /// Returns the registry to ask for the value.
   ///
-  /// If a `ServiceBox` contains the container, and the box's registry or one of its parents has a registration for the
-  /// request, the result is the box's registry. Otherwise, the result is the property's own registry.
+  /// The container is the object that holds the property. If it is in a `ServiceBox`, and the box's registry or one of
+  /// its parents has a registration for the property's request, the result is the box's registry. Otherwise, the result
+  /// is the property's own registry.
   ///
   /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
   ///   registry weakly.

@@ -1,4 +1,4 @@
-/// The class of containers that a registration is for, with or without the subclasses.
+/// The class to whose properties a registration is limited, with or without its subclasses.
 @usableFromInline package struct ClassConstraint: Hashable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool

@@ -4,7 +4,7 @@
 /// limited to a container or a name, or are instances that are also registered for their supertypes. The table returns
 /// the other registrations as candidates, which the registry compares with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
-  /// A registration in the table, and the value that requests copy while they hold the table's lock.
+  /// A registration in the table with its value, which each request copies while it holds the table's lock.
   ///
   /// The entry owns the value's ``ValueCell``, so the value exists for as long as a request can find the entry.
   struct Entry: ~Copyable, Sendable {
@@ -84,9 +84,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     return records
   }
 
-  /// The default registrations of used keys that have no other registration for all properties.
+  /// The default registrations of used keys, in the order of the first use of each key.
   ///
-  /// The order is that of the first use of each key.
+  /// A key is left out if another registration serves all properties with the key, whatever their name and class.
   var defaultsInForce: [RegistrationRecord] {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }

@@ -4,10 +4,11 @@ internal import Synchronization
 /// One run of an async initializer, with the other runs that its task awaits.
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
-/// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request. A
-/// request from another task that the initializer starts doesn't count, because the initializer may never await that
-/// task. There is one exception. Such a request completes a cycle if it awaits the run whose initializer started the
-/// task, or a run whose initializer requested that run's value, directly or through other runs.
+/// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request.
+///
+/// Requests from another task that an initializer has started don't count, because the initializer may never await that
+/// task. There is one exception. A request from the other task completes a cycle if it is for the value of the run A
+/// whose initializer has started the task, or for a value whose initializer has requested A's value.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -38,7 +39,9 @@ final class AsyncRun: Sendable {
   private let state: Lock<State>
 
   private struct Await: Sendable {
-    /// The runs of the task from the second run to the run that made the request, followed by the awaited run.
+    /// The chain of runs that leads to the awaited run, without the first run of the task.
+    ///
+    /// First come the nested runs in the task, up to the run that made the request. The last one is the awaited run.
     let path: [AsyncRun]
     var other: AsyncRun { path[path.count - 1] }
   }
@@ -154,7 +157,8 @@ final class AsyncRun: Sendable {
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // The initializer that started the calling task may await that task. Both would then wait forever.
+      // The calling task is about to await this run. If an initializer that this run waits for has started the task and
+      // awaits it, neither would ever end.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }

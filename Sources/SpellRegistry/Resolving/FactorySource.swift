@@ -7,7 +7,7 @@ internal import Support
   fileprivate let link: RegistryLink
   /// The registry that contains the registration; nil if the factory keeps no values between resolutions.
   ///
-  /// This is the linked registry or one of its parents, so it exists for as long as the linked registry.
+  /// This is the registry that provided the factory (`link`) or one of its parents, so it exists for as long.
   fileprivate let owner: RegistryReference?
   /// The name with which the factory was requested.
   fileprivate let requestedName: RequestedName?
@@ -65,7 +65,7 @@ internal import Support
     }
   }
 
-  /// Returns the table in which the factory's values are kept by their arguments.
+  /// Returns the table that keeps the factory's values, with the arguments as keys.
   ///
   /// If the scope keeps values between resolutions, the registration has the table. Otherwise, the resolution has it.
   private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)

@@ -11,7 +11,9 @@ struct Frame: BitwiseCopyable {
   /// The registry that is current in this frame; nil if the task's registry is current.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether objects made in this frame hold their registry weakly, as they must if a registry may keep the value.
+  /// Whether objects made in this frame hold their registry weakly.
+  ///
+  /// They must if a registry may keep the value that the frame makes. Otherwise, both could keep each other alive.
   ///
   /// If this is nil, the task's context decides. The context's answer for the first object is then stored in the frame.
   var linksWeakly: Bool?
@@ -22,7 +24,7 @@ struct Frame: BitwiseCopyable {
   var gate: UInt?
   /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
   ///
-  /// If the property's own code makes the value, `gate` has this address instead.
+  /// It is also nil if the property's own expression makes the value, because `gate` then has the address.
   var propertyGate: UInt?
   /// The async run on whose behalf this frame makes requests; nil if there is none.
   var run: Borrowed<AsyncRun>?

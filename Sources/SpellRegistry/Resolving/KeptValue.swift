@@ -8,7 +8,7 @@ internal import Synchronization
 /// new cell.
 final class KeptValue: Sendable {
   private struct State: Sendable {
-    /// The cell for the value, even before the value is made; nil until the next request needs a cell.
+    /// The cell that has the value or will have it; nil as long as no request has needed a cell.
     var cell: ValueCell?
     /// A reference to the object of a weak value.
     ///

@@ -208,7 +208,7 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether this registry or a parent has a registration that serves any container's requests for a type.
+  /// Returns whether this registry or a parent has a registration of a type that isn't limited to one class.
   ///
   /// The method makes no value. For an Optional type, a registration of the wrapped type also counts.
   ///
