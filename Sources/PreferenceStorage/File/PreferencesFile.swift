@@ -94,7 +94,7 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// If the limit of a write isn't longer than this wait, the write waits at most 50 milliseconds for the lock.
   var waitInVain = Duration.zero
-  /// The thread that last kept the file locked for long, and the time until which that thread doesn't lock the file.
+  /// The thread that last kept the file locked for a long time, and the time until which that thread doesn't lock the file.
   ///
   /// During this pause, other processes can lock the file.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?

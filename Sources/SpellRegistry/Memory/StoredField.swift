@@ -65,7 +65,7 @@ struct StoredField: Sendable {
   var isVariable = false
 }
 
-/// Returns the class of an object, ignoring a subclass that the Objective-C runtime made for that object alone.
+/// Returns the class of an object, ignoring a subclass that the Objective-C runtime made, as for key-value observing.
 @_silgen_name("swift_reflectionMirror_normalizedType")
 private func normalizedType<Value>(_: Value, type: any Any.Type) -> any Any.Type
 
