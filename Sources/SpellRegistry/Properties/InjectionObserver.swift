@@ -32,13 +32,15 @@ extension InjectionObserver {
   ///
   /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
   func notify(_ value: Any, at point: InjectionPoint) {
-    guard let name = point.declaredName else {
+    // If the initializer has assigned the property, the object has other storage, at the same source location.
+    let place = point.identity?.place
+    guard let name = point.declaredName ?? place.flatMap({ WrappedProperties.name(declaredAt: $0, in: self) }) else {
       trap(
         """
         \(TypeName.of(type(of: self))) observes its injections, but reflection does not show the name of the \
         property declared here: build it with reflection metadata and without a custom mirror, and conform the \
         property's wrapper to NamedProperty.
-        """, at: point.identity?.place)
+        """, at: place)
     }
     didInject(value, intoProperty: name)
   }

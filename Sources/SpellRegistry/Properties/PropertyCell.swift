@@ -140,11 +140,8 @@ extension PropertyCell {
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) {
-    // An expression needs no registry, so a property that outlives its registry can still use its expression.
-    let own = hasExpression ? try? registry(for: container) : try registry(for: container)
-    let (registry, linksWeakly) = own ?? (.current, false)
+    let (registry, linksWeakly) = try registry(for: container, orCurrent: hasExpression)
     let request = request(in: container)
-    let observed = callsHooks ? observedPoint(in: container, on: thread) : nil
     let gate = cell.memory.head.gate.id
     // The epoch is read before the value is made, so that a re-injection in the meantime makes the new value outdated.
     let epoch = self.memory.epoch
@@ -158,7 +155,7 @@ extension PropertyCell {
       result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: linksWeakly, on: thread)
     } else {
       // The loop repeats only if the registration is withdrawn between the search and the use.
-      while own != nil, registry.hasContainers, case .nothing = result,
+      while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
         result = try registry.putScopedValue(
@@ -199,9 +196,7 @@ extension PropertyCell {
       cell.settle(as: epoch)
     }
     guard callsHooks else { return }
-    callHooks(
-      memory, of: record, by: own?.registry, in: container, observed: observed, hasHook: hasHook, on: thread
-    ) { hook($0, memory) }
+    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
   /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
@@ -232,13 +227,12 @@ extension PropertyCell {
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
       let registry = if let requested { requested } else { try registry(for: container).registry }
-      let observed = observedPoint(in: container)
       guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
         guard let optional = fields.type as? any OptionalValue.Type else { return false }
         optional.putNil(in: memory)
         return true
       }
-      callHooks(memory, of: record, by: registry, in: container, observed: observed, hasHook: hasHook, hook: hook)
+      callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
       return true
     }
   }
@@ -265,12 +259,17 @@ extension PropertyCell {
   /// its parents has a registration for the property's request, the result is the box's registry. Otherwise, the result
   /// is the property's own registry.
   ///
+  /// - Parameter orCurrent: Whether to return the current registry if the property's own registry no longer exists. A
+  ///   property with an expression does, because the expression needs no registry.
   /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
   ///   registry weakly.
-  /// - Throws: `.notRegistered` if the property's own registry is to be asked and no longer exists.
-  func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
+  /// - Throws: `.notRegistered` if the property's own registry no longer exists and `orCurrent` is false.
+  func registry(
+    for container: AnyObject?, orCurrent: Bool = false
+  ) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
     if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
     if let target = fields.target { return (target.registry, target.isWeak) }
+    if orCurrent { return (.current, false) }
     fields.link.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }

@@ -183,7 +183,6 @@
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
     let made = ValueCell(cell.fields.type)
     let registry = if let registry { registry } else { try cell.registry(for: container).registry }
-    let observed = cell.observedPoint(in: container)
     guard case .value(let record) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
       return nil
     }
@@ -192,9 +191,7 @@
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
-      {
-        cell.callHooks(made.memory, of: record, by: registry, in: container, observed: observed) { hook?($0, value) }
-      }
+      { cell.callHooks(made.memory, of: record, by: registry, in: container) { hook?($0, value) } }
     )
   }
 
@@ -213,10 +210,7 @@
     let made = ValueCell(Value.self)
     made.memory.put(value)
     made.gate.settle(as: CreationGate.ready)
-    cell.callHooks(
-      made.memory, of: nil, by: cell.fields.link.registry, in: container,
-      observed: cell.observedPoint(in: container)
-    ) { hook?($0, value) }
+    cell.callHooks(made.memory, of: nil, by: cell.fields.link.registry, in: container) { hook?($0, value) }
   }
 
   /// Drops the value, so that the next read makes a new value.

@@ -49,6 +49,13 @@ package enum WrappedProperties {
     return found?.name
   }
 
+  /// Returns the name of a property that is declared at a source location, or nil if reflection finds none.
+  ///
+  /// The search copies wrappers, so no other thread may be changing a wrapper of `container`.
+  static func name(declaredAt place: SourcePlace, in container: AnyObject) -> String? {
+    fields(of: container).first { ($0.value(in: container) as? any NamedProperty)?.identity.place == place }?.name
+  }
+
   /// Returns an object's property wrappers that have the type `Wrapper`, with the names of the wrapped properties.
   ///
   /// Properties of superclasses come first. The function reads only the wrappers that it returns. The caller must be

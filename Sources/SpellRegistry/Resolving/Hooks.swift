@@ -27,37 +27,28 @@ extension InitializerRegistry {
 }
 
 extension PropertyCell {
-  /// Returns the injection point with the property's name if the container is an ``InjectionObserver``, or else nil.
-  ///
-  /// An observer requires the name. Reflection finds the name by the property's storage, which the initializer may
-  /// replace, so this function must be called before the value is made.
-  func observedPoint(in container: AnyObject?, on thread: CurrentThread = .current) -> InjectionPoint? {
-    guard let container, thread.observes(type(of: container)) else { return nil }
-    return point(in: container).withKnownName()
-  }
-
   /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the
   /// container's ``InjectionObserver``, and the registry's hooks.
-  ///
-  /// - Parameter observed: The result of ``observedPoint(in:on:)``.
   func callHooks(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
-    observed: InjectionPoint?, hasHook: Bool = true, on thread: CurrentThread = .current, hook: (AnyObject) -> Void
+    hasHook: Bool = true, on thread: CurrentThread = .current, hook: (AnyObject) -> Void
   ) {
-    if !hasHook && observed == nil && record == nil && !(registry?.hooks.areUsed ?? false) { return }
-    callHooksInUse(memory, of: record, by: registry, in: container, observed: observed, on: thread, hook: hook)
+    let observes = container.map { thread.observes(type(of: $0)) } ?? false
+    if !hasHook && !observes && record == nil && !(registry?.hooks.areUsed ?? false) { return }
+    callHooksInUse(memory, of: record, by: registry, in: container, observes: observes, on: thread, hook: hook)
   }
 
   private func callHooksInUse(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
-    observed: InjectionPoint?, on thread: CurrentThread, hook: (AnyObject) -> Void
+    observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
   ) {
-    // The property's name is found before the hooks run, because a hook may also replace the property's storage.
-    let point = observed ?? point(in: container).withKnownName()
+    // The property's name is found before the hooks run. Reflection finds the name by the property's storage, and a
+    // hook may replace this storage.
+    let point = point(in: container).withKnownName()
     thread.callingHooks {
       record?.hooks.call(memory, fields.type, at: point)
       if let container { hook(container) }
-      if observed != nil, let container { observer(container)?.notify(memory.any(fields.type), at: point) }
+      if observes, let container { observer(container)?.notify(memory.any(fields.type), at: point) }
       registry?.hooks.call(memory, fields.type, at: point)
     }
   }
