@@ -1,6 +1,7 @@
 import FinalSpell
 import SpellRegistry
 import SpellTesting
+import Support
 import TestSupport
 import Testing
 
@@ -39,6 +40,18 @@ private final class Letter: Document {}
     #expect(message.contains("Double"))
     #expect(message.contains("Document.id"))
     #expect(!message.contains("no initializer is registered for it"))
+  }
+
+  @Test("a test gets the message of a read before the assignment as an issue")
+  func isReportedToATest() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let registry = InitializerRegistry(context: .test)
+      registry.reporter?.receivers.withLock {
+        $0.onFailure = { message, _ in writeToStandardError("reported: \(message)") }
+      }
+      registry.run { _ = Document().id }
+    }
+    #expect(text(result.standardErrorContent).contains("reported: Document.id, of type Int, was read before"))
   }
 
   @Test("a read of a constant before the assignment says what to look at")

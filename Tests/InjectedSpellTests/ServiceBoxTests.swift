@@ -29,7 +29,27 @@ private final class Pong: @unchecked Sendable {
   @Injected var clock: Clock
 }
 
+extension InjectionKeys {
+  fileprivate static let tone = InjectionKey { 1 }
+}
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
+private final class Piano: @unchecked Sendable { @Injected(.tone) var tone }
+
 @Suite("A service box", .timeLimit(.hang)) struct ServiceBoxTests {
+  @Test("a service asks its own registry for a key that only the key itself serves in the box")
+  func serviceAsksItsOwnRegistryForAKey() {
+    let own = InitializerRegistry()
+    own.register(.tone) { 2 }
+    let box = ServiceBox()
+    let piano = own.run { Piano() }
+    box.register(piano, named: "piano")
+    #expect(piano.tone == 2)
+    let other = own.run { Piano() }
+    box.registry.register(.tone) { 3 }
+    box.register(other, named: "other")
+    #expect(other.tone == 3)
+  }
+
   @Test("a service box fills by name and by class, superclass, protocol or Optional")
   func fillsByNameAndClassSuperclassProtocolOrOptional() {
     let box = ServiceBox()
