@@ -15,9 +15,10 @@ public struct Backoff: Sendable, Hashable {
     Backoff(first: first, cap: cap, jitter: jitter)
   }
 
-  /// Returns the pause after the attempt, or before the restart, with the given number, counted from 1.
+  /// Returns the pause after a step's attempt with the given number, counted from 1.
   ///
-  /// The pause is shortened by the fraction `jitter * random`, where `random` is from 0 to 1.
+  /// For a service, `attempt` is the number of the restart that follows the pause. The pause is shortened by the
+  /// fraction `jitter * random`, where `random` is from 0 to 1.
   func pause(after attempt: Int, random: Double = .random(in: 0...1)) -> Duration {
     var (pause, doublings) = (first, attempt - 1)
     while doublings > 0, pause > .zero, pause < cap {
@@ -27,7 +28,7 @@ public struct Backoff: Sendable, Hashable {
     return jitter > 0 ? pause * (1 - jitter * random) : pause
   }
 
-  /// The message about an invalid pause; nil if the pauses are valid.
+  /// The message about an invalid pause, limit or jitter; nil if all of them are valid.
   var mistake: String? {
     if first < .zero { return "A step can't be retried after \(first). Use a pause of zero or more." }
     if cap < first { return "Pauses can't grow from \(first) to \(cap). Use a limit that is at least the first pause." }

@@ -49,8 +49,9 @@ extension Configurable {
 
   /// Returns advice about a missing value, or an empty string if ``serviceStorage`` has nothing to suggest.
   ///
-  /// The advice names the stages in which the key has a value. If there are none, it suggests a service or key with a
-  /// similar name, or else lists up to ten services or keys that exist.
+  /// The advice names the stages in which the key has a value. If no stage has one, the advice is about the key, or
+  /// about the service if the service doesn't exist: it suggests a similar name. If no name is similar, it lists up to
+  /// ten names that exist.
   private func hint(for service: String, key: String) -> String {
     func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
       let names = Set(names).sorted()
@@ -67,8 +68,8 @@ extension Configurable {
 
   /// Returns the value of a key as a number, a Bool, or another type that is created from text.
   ///
-  /// The result is nil if the key has no value. A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`,
-  /// `off`, `0`, in upper or lower case.
+  /// The result is nil if the key has no value. For a Bool, the texts `true`, `yes`, `on` and `1` mean true, and
+  /// `false`, `no`, `off` and `0` mean false, in upper or lower case.
   ///
   /// - Throws: ``ConfigurationError`` of code `.malformed` if the value can't be read as the type. The error doesn't
   ///   contain the value.
@@ -100,7 +101,7 @@ extension Configurable {
   }
 }
 
-/// A release stage of a program, such as development, which selects the values of the configuration.
+/// A release stage of a program, such as `development`, for which a configuration has separate values.
 ///
 /// Any name is valid.
 public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -148,7 +149,7 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
   public let service: String
   /// The key whose value is missing or malformed.
   public let key: String
-  /// The service and the key, the problem, and what to do about it.
+  /// A text with the service, the key, the problem and, if possible, advice.
   public let description: String
   /// The same text as ``description``.
   public var errorDescription: String? { description }

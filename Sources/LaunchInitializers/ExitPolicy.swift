@@ -18,15 +18,15 @@ public struct ExitPolicy: Sendable, Hashable {
   /// Shuts the sequence down with an error of code `.serviceFailed`; the default policy.
   public static let shutDown = ExitPolicy()
 
-  /// Goes on without the service if it returns, or shuts the sequence down if it throws.
+  /// Goes on without the service if the service returns, but shuts the sequence down if the service throws an error.
   public static let finish = ExitPolicy(survivesReturn: true)
 
-  /// Goes on without the service, even after an error, which is reported.
+  /// Goes on without the service, even if the service throws an error; the log and the events show the error.
   public static let ignore = ExitPolicy(survivesReturn: true, survivesError: true)
 
   /// Restarts the service after a pause, at most `max` times within `window`.
   ///
-  /// If the service ends by itself once more within `window`, the policy shuts the sequence down.
+  /// If the service ends by itself after `max` restarts within `window`, the policy shuts the sequence down.
   public static func restart(
     max: Int, within window: Duration,
     backoff: Backoff = .exponential(from: .milliseconds(100), to: .seconds(10), jitter: 0.2)

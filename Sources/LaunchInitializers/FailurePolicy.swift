@@ -11,7 +11,9 @@ public struct FailurePolicy: Sendable {
   /// Whether the launch goes on after the last attempt has failed; nil if this policy leaves it undecided.
   var skips: Bool?
 
-  /// The policy of a step without a declared policy: the launch aborts, unless a group around the step has a policy.
+  /// The policy of a step that declares no policy.
+  ///
+  /// The policy of a group around the step applies. If no such group has a policy, a failed step aborts the launch.
   static let undeclared = FailurePolicy()
 
   /// Aborts the launch: cancels running steps, shuts down completed steps, and makes ``LaunchSequence/launch()`` throw.
@@ -45,7 +47,7 @@ public struct FailurePolicy: Sendable {
     FailurePolicy(retry: Retry(count: times, backoff: backoff, condition: condition), skips: last?.skips)
   }
 
-  /// Returns a copy of the policy in which the declarations of another policy take precedence.
+  /// Returns a combination of both policies, in which a setting that `other` declares takes precedence.
   func adding(_ other: FailurePolicy) -> FailurePolicy {
     FailurePolicy(retry: other.retry ?? retry, skips: other.skips ?? skips)
   }

@@ -11,14 +11,14 @@
 /// }
 /// ```
 ///
-/// The methods run on the actor to which the type is isolated, such as the main actor, or else usually on the
-/// concurrent executor. If a method doesn't wait, write it without `async`. Then
+/// The methods run on the actor to which the type is isolated, such as the main actor. If the type isn't isolated, they
+/// usually run on the concurrent executor. If a method doesn't wait, write it without `async`. Then
 /// ``LaunchSequence/launchImmediately()`` can run it on the main actor, and complete the step before returning.
 public protocol Initializable: LaunchStepConvertible {
   /// The conforming type, which has to be `Sendable`.
   ///
-  /// Don't declare this type yourself. The protocol has it instead of inheriting from `Sendable`, because an app's
-  /// default isolation wouldn't apply to the conforming types of a protocol that inherits from `Sendable`.
+  /// Don't declare this type yourself. The protocol has this associated type instead of inheriting from `Sendable`,
+  /// because an app's default isolation doesn't apply to types that conform to a protocol inheriting from `Sendable`.
   associatedtype SendableSelf: Sendable = Self
 
   /// Sets up the part of the program that this initializer is for, with the values of the sequence's configuration.
@@ -35,8 +35,9 @@ public protocol Initializable: LaunchStepConvertible {
 
   /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or the launch is aborted.
   ///
-  /// If an abandoned attempt of the launch completes later, or an abandoned repetition after the step's shutdown has
-  /// begun, the sequence calls this method immediately. Does nothing by default.
+  /// If an abandoned attempt of the launch completes after all, the sequence calls this method immediately. The same
+  /// applies to an abandoned repetition at the foreground that completes after the step's shutdown has begun. By
+  /// default, this method does nothing.
   ///
   /// - Throws: An error, which the report of the shutdown shows. The other steps are still shut down.
   func shutDown() async throws

@@ -40,9 +40,9 @@ struct LaunchClock: Sendable {
     return { task.cancel() }
   }
 
-  /// Calls `body` after a pause in real time, unless the returned function cancels the timer before.
+  /// Sets a timer that calls `body` after a pause in real time, and returns a function that cancels the timer.
   ///
-  /// With Dispatch, the time during which the machine sleeps isn't counted.
+  /// On a platform with Dispatch, the time during which the machine sleeps doesn't count toward the pause.
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
     #if canImport(Dispatch)
       let source = DispatchSource.makeTimerSource(queue: queue)
@@ -63,7 +63,7 @@ struct LaunchClock: Sendable {
     /// timers.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
-    /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
+    /// Returns the end of a pause on Dispatch's clock, or `.distantFuture` if the end is beyond the clock's range.
     static func deadline(after pause: Duration) -> DispatchTime {
       let end = Double(DispatchTime.now().uptimeNanoseconds) + max(0, pause / .nanoseconds(1))
       return end < 0x1p63 ? DispatchTime(uptimeNanoseconds: UInt64(end)) : .distantFuture

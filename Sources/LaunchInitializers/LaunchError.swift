@@ -1,6 +1,6 @@
 internal import Support
 
-/// An error that ended a launch, a single call for the launch, or a sequence after its launch.
+/// An error that ended a launch, a launched sequence, or only one call of a method such as `launch()`.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// The kind of error, such as `.stepFailed`.
   public let code: Code
@@ -13,7 +13,7 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// If the sequence canceled a step, the step's `CancellationError`, or its `InjectionError` of the code `.cancelled`,
   /// isn't in the list. Of more than a hundred errors, the list has the first fifty and the latest fifty.
   public let errors: [any Error]
-  /// The report of the launch; nil if the error ended only a call, and not the launch.
+  /// The report of the launch; nil if the error ended only one call, but not the launch.
   public let report: LaunchReport?
   /// The report of the shutdown of the completed steps; nil if ``report`` is nil.
   public let rollback: LaunchReport?
@@ -58,10 +58,11 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     public static let stepFailed = Code(description: "stepFailed")
     /// A step exceeded its timeout or wasn't ready in time, and the step's policy aborts the launch.
     public static let timedOut = Code(description: "timedOut")
-    /// A service threw an error, returned without being asked to, or wasn't ready in time after a restart, and its exit
-    /// policy shuts the sequence down.
+    /// A service failed, and the service's exit policy shuts the sequence down.
+    ///
+    /// The service threw an error, returned without being asked to, or wasn't ready in time after a restart.
     public static let serviceFailed = Code(description: "serviceFailed")
-    /// A step called the launch that it is part of.
+    /// A step called `launch()`, or a similar method, of the sequence that the step belongs to.
     public static let reentered = Code(description: "reentered")
     /// The task that awaited the launch was canceled.
     public static let cancelled = Code(description: "cancelled")

@@ -10,7 +10,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case deferred
     /// Services run, from the launch to the shutdown.
     case running
-    /// The completed steps are being shut down, because the program ends or because the launch has failed.
+    /// The completed steps are being shut down, for example because the program ends or the launch has failed.
     case shutDown
   }
 
@@ -18,7 +18,7 @@ public struct LaunchEvent: Sendable, Hashable {
   ///
   /// More kinds may be added, so a `switch` over a kind needs a `default`.
   public enum Kind: Sendable, Hashable {
-    /// The phase began, or it ended after the events of its steps.
+    /// The phase began, or the phase ended; the end comes after the events of the phase's steps.
     case phaseBegan, phaseEnded
     /// An attempt of the step began.
     case began(attempt: Int)
@@ -26,8 +26,8 @@ public struct LaunchEvent: Sendable, Hashable {
     case retrying(after: Duration)
     /// The step ended with the given outcome.
     ///
-    /// A step that doesn't ask to be repeated at the foreground ends as `.skipped`. If an abandoned attempt fails
-    /// later, another event with the outcome `.failed` follows.
+    /// When the app returns to the foreground, a step that doesn't ask to be repeated ends as `.skipped`. If an attempt
+    /// that was abandoned fails later, another event with the outcome `.failed` follows.
     case ended(LaunchReport.Outcome)
     /// The step's service began its first or a later run, or became ready.
     case serviceBegan(run: Int), serviceReady

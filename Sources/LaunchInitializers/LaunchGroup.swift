@@ -16,12 +16,12 @@ public struct LaunchGroup: LaunchStepConvertible, Sendable {
   /// The group as a step.
   public let launchStep: LaunchStep
 
-  /// Creates a group of steps with a name, which other steps refer to as the group's ID.
+  /// Creates a group of steps with a name, which is also the ID by which other steps refer to the group.
   public init(_ name: String, @LaunchBuilder _ steps: () -> [LaunchStep]) {
     launchStep = LaunchStep(Nothing()).with { $0.members = steps() }.id(name)
   }
 
-  /// A placeholder for the initializer, which a group doesn't have.
+  /// An initializer that does nothing, because a group's `LaunchStep` needs an initializer.
   private struct Nothing: Initializable {
     func perform(with configuration: any Configurable) {}
   }

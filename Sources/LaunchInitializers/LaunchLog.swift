@@ -2,6 +2,8 @@ internal import Support
 
 /// A queue of log lines to write and of answers to deliver to callers, which one thread handles in order.
 ///
+/// An answer is the result of a call of a sequence's method, such as `launch()`.
+///
 /// The function that writes the lines may block, for example because a pipe is full. Because the function runs on the
 /// queue's thread, it delays no step and no signal. The number of waiting lines is limited. The time that an answer
 /// waits for earlier lines is limited as well.
@@ -42,7 +44,9 @@ final class LaunchLog: Sendable {
 
   init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
-  /// Adds a line, which is written by the running thread or, if none runs, after the next call of ``start()``.
+  /// Adds a line to the queue, or only counts the line as dropped if the queue is full.
+  ///
+  /// If no thread is running, the line is written after the next call of ``start()``.
   func add(_ line: some CustomStringConvertible & Sendable) {
     state.withLock { state in
       if state.lineCount < Self.capacity {
@@ -56,7 +60,7 @@ final class LaunchLog: Sendable {
     }
   }
 
-  /// Starts a thread that writes the lines and delivers the answers, unless the thread is already running.
+  /// Starts the thread that writes the lines and delivers the answers, if it isn't running and the queue isn't empty.
   func start() {
     let isNeeded = state.withLock { state in
       defer { state.isThreadRunning = state.isThreadRunning || !state.items.isEmpty }
@@ -65,7 +69,7 @@ final class LaunchLog: Sendable {
     if isNeeded { callOnThread { [self] in giveOut() } }
   }
 
-  /// Calls a function that answers callers, once all earlier lines have been written or the maximum wait is over.
+  /// Calls a function that answers callers, once all earlier lines have been written or ``patience`` is over.
   func answer(_ give: @escaping @Sendable () -> Void) {
     let number = state.withLock { state -> Int? in
       if !state.isThreadRunning, state.items.isEmpty { return nil }

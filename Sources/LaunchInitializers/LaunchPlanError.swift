@@ -1,10 +1,11 @@
-/// An error in the list of a sequence's steps, which is found before any step runs.
+/// An error that a ``LaunchSequence`` finds in its list of steps, before any step runs.
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   /// The kind of error, such as `.cycle`.
   public let code: Code
   /// The IDs of the steps or groups at fault; empty if the list has no steps.
   ///
-  /// For example, these are a cycle from a step back to itself, or a step and the ID that it refers to.
+  /// For a cycle, the list begins and ends with the ID of the same step. For an unknown ID, the list has the ID of the
+  /// step that refers to the unknown ID, and then the unknown ID.
   public let path: [String]
   /// The problem, and what to do about it; control characters in IDs are escaped.
   public let description: String

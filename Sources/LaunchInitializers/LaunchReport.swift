@@ -42,8 +42,9 @@ public struct LaunchReport: Sendable {
     public let queued: Duration
     /// The time at which the first attempt began; later than ``queued`` if the maximum number of steps was running.
     public let start: Duration
-    /// The time at which the step ended; for a ``ReadyInitializer``, when its service was ready; ``start`` if the step
-    /// hasn't ended yet.
+    /// The time at which the step ended; the same as ``start`` if the step hasn't ended yet.
+    ///
+    /// The step of a ``ReadyInitializer`` ends when its service is ready.
     public let end: Duration
     /// The number of attempts; 0 if the step never began.
     public let attempts: Int
@@ -52,13 +53,14 @@ public struct LaunchReport: Sendable {
     /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shutdown, the
     /// errors of the shutdown.
     ///
-    /// Of more than a hundred errors, the list has the first fifty and the latest fifty.
+    /// If there are more than a hundred errors, the list has only the first fifty and the latest fifty.
     public let errors: [any Error]
-    /// The IDs of the steps that this step waited for; a group is listed as its step that ended last.
+    /// The IDs of the steps that this step waited for.
     ///
-    /// The list of a member of a group also has the last step that the group waited for. The list of a deferred step
-    /// also has the last step of the launch. This additional step is left out unless it ended after all other steps of
-    /// the list.
+    /// For a group that this step waited for, the list has the step of the group that ended last. If this step is in a
+    /// group, the list may also have the last step that its own group waited for. If this step is deferred, the list
+    /// may also have the last step of the launch. Such an additional step is listed only if it ended after all other
+    /// steps of the list.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool
@@ -69,7 +71,9 @@ public struct LaunchReport: Sendable {
     public var duration: Duration { end - start }
   }
 
-  /// The IDs of a chain of steps, each of which waited for the previous step, up to the step that ended last.
+  /// The IDs of the chain of steps that leads to the step that ended last.
+  ///
+  /// Each step in the chain waited for the step before it.
   public var criticalPath: [String] {
     let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func last(_ candidates: [Int]) -> Int? { candidates.max { (entries[$0].end, $1) < (entries[$1].end, $0) } }
@@ -115,7 +119,7 @@ extension LaunchReport {
     return ([duration.text] + counts).joined(separator: ", ")
   }
 
-  /// The number of columns of a bar.
+  /// The number of columns that are reserved for the bar of a step.
   private static let columns = 48
 
   private static func bar(of entry: Entry, on scale: Scale) -> String {
@@ -131,12 +135,14 @@ extension LaunchReport {
     String(repeating: character, count: max(0, count))
   }
 
-  /// The positions of times on an axis for the whole duration of a report.
+  /// A time axis that maps the duration of a report to a number of columns or pixels.
   struct Scale {
     let duration: Duration
     let width: Int
 
-    /// Returns the position of a time; the end of the axis for a later time, as of a step that didn't run.
+    /// Returns the position of a time on the axis.
+    ///
+    /// The result is the end of the axis if the time is later, which is possible for a step that didn't run.
     func position(of time: Duration) -> Int {
       duration > .zero ? min(Int((time / duration * Double(width)).rounded()), width) : 0
     }

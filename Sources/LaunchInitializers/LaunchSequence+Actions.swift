@@ -12,7 +12,7 @@ struct SequenceState {
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// For each step, the services that its attempts registered, in order.
   var registered: [Int: [any StepService]] = [:]
-  /// For each call's number, the caller that waits for the answer, or the answer that the caller hasn't received yet.
+  /// The callers that wait for an answer, and the answers that callers haven't received yet, by the call's number.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
   /// The streams of events that are still read, by number.
@@ -117,9 +117,9 @@ extension LaunchSequence {
 
   // MARK: Callers
 
-  /// Registers a call, and returns the number of the call.
+  /// Passes a call of a public method, such as `launch()`, to the machine, and returns the number of the call.
   ///
-  /// The first call that launches the sequence sets the registry that all steps use.
+  /// The first call that launches the sequence also determines the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
     carryOut(actions)
@@ -201,10 +201,10 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Works on a job, and then on jobs that follow from its end, in one task.
+  /// Works on a job; then, in the same task, on a job that can begin because the previous job has ended, and so on.
   ///
-  /// If `immediate` isn't nil, the method adds the jobs that follow to that object instead. A task for each step would
-  /// take twice as long (the benchmarks "Launch 1,000 steps").
+  /// If `immediate` isn't nil, the method works only on the first job, and carries out the resulting actions with
+  /// `immediate`. A task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
@@ -222,7 +222,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Records the end of a job, and returns the actions that follow and the job's task, which another job can use.
+  /// Records the end of a job, and returns the machine's actions and the job's task, in which another job can run.
   ///
   /// The task is nil if the job was canceled or abandoned, or if it ended before `keep(_:for:)` stored the task.
   private func ended(_ job: Job, _ end: LaunchMachine.Input) -> ([LaunchMachine.Action], Task<Void, Never>?) {
@@ -249,7 +249,7 @@ extension LaunchSequence {
     .unbegun(job, isRetryable: isRetryable(job, CancellationError()))
   }
 
-  /// Returns whether the step's failure policy permits a retry after an error.
+  /// Returns whether the retry condition of the step's failure policy accepts an error; true if it has no condition.
   private func isRetryable(_ job: Job, _ error: any Error) -> Bool {
     plan.nodes[job.step].declared?.policy.retry?.condition?(error) ?? true
   }
@@ -291,7 +291,7 @@ extension LaunchSequence {
     if !isWanted { service.withdraw() }
   }
 
-  /// Unregisters the services of those attempts of a step for which `isUnwanted` returns true, in reverse order.
+  /// Unregisters a step's services in reverse order, if `isUnwanted` returns true for the attempt of the service.
   ///
   /// A service stays in `registered` until it is unregistered. If the sequence ends on another thread before that,
   /// `end()` unregisters the service as well.
@@ -305,7 +305,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Registers those services of a step again that the services of a failed attempt had replaced.
+  /// Registers the remaining services of a step again, if services of a failed attempt had replaced them.
   private func restore(_ step: Int) {
     for service in state.withLock({ $0.registered[step, default: []] }).reversed() { service.restore() }
   }

@@ -36,11 +36,11 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
   ///   - clock: The clock that measures the times in reports and events, the timeouts and the pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each drain, each shutdown
-  ///     that has steps to shut down, each step that a shutdown doesn't reach in time, and each long wait. The log
-  ///     calls it on its own thread, in order. By default, the lines go to the standard error. A caller of
-  ///     ``launch()``, for example, gets its answer after all earlier lines are written, or after two seconds. If the
-  ///     function blocks, up to 1,000 lines wait. Further lines are dropped, and the function gets a line with their
-  ///     number.
+  ///     that has steps to shut down, each step that a shutdown doesn't reach in time, and each long wait. The function
+  ///     gets the lines in order, on the log's own thread. By default, the lines go to the standard error. A call such
+  ///     as ``launch()`` doesn't return until all earlier lines are written, but waits for them at most two seconds.
+  ///     If the function blocks, up to 1,000 lines wait. Further lines are dropped, and the function later gets a line
+  ///     that says how many lines were dropped.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -122,7 +122,7 @@ public final class LaunchSequence: Sendable {
 
   /// The error that ended the sequence; nil before the sequence has ended.
   ///
-  /// The error is also nil if a call or a signal shut the sequence down after its launch.
+  /// The error is also nil if ``shutDown(within:)`` or a signal shut the sequence down after its launch.
   public var failure: LaunchError? { state.withLock(\.machine.failure) }
 
   /// A new stream of the events that happen after this access.

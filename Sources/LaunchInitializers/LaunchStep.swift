@@ -1,6 +1,6 @@
-/// A step of a ``LaunchSequence``: an initializer, a group or closures, with the declarations of its modifiers.
+/// A step of a ``LaunchSequence``: an initializer, a group or closures, with the settings from its modifiers.
 public struct LaunchStep: Sendable {
-  /// The declarations that a step's modifiers make.
+  /// The work of a step, and the settings that its modifiers declare, such as its timeout.
   struct Declaration: Sendable {
     let work: StepWork
     /// The steps of a group; nil if the step isn't a group.
@@ -20,7 +20,7 @@ public struct LaunchStep: Sendable {
     var isDeferred = false
   }
 
-  /// The declarations of the step's modifiers.
+  /// The step's work, and the settings that the step's modifiers have declared.
   private(set) var declared: Declaration
 
   init(_ initializer: any Initializable) { self.init(work: StepWork(initializer)) }
@@ -34,7 +34,7 @@ public struct LaunchStep: Sendable {
     return copy
   }
 
-  /// Returns the step with the declarations that it inherits from its group.
+  /// Returns a copy of the step with the settings that the step inherits from its group, such as the timeout.
   func inheriting(from outer: Declaration) -> LaunchStep {
     with { inner in
       inner.policy = outer.policy.adding(inner.policy)

@@ -28,7 +28,9 @@ extension LaunchStepConvertible {
   /// If a required step or group fails or is skipped, this step is skipped, and the report says why.
   public func requires(_ ids: String...) -> LaunchStep { refer(to: ids, .requires) }
 
-  /// Makes the given steps or groups wait for this step, and this step wait only for steps that it names itself.
+  /// Makes the given steps or groups wait for this step.
+  ///
+  /// As with ``after(_:)``, this step doesn't wait for the previous step in the list.
   public func before(_ ids: String...) -> LaunchStep { refer(to: ids, .before) }
 
   private func refer(to ids: [String], _ relation: StepReference.Relation) -> LaunchStep {

@@ -9,7 +9,7 @@ final class StepContext: Sendable {
 
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
-  /// The context in which a step of another sequence launched this sequence; nil if no step did.
+  /// The context of another sequence's step that launched `sequence`; nil if no step launched `sequence`.
   fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {

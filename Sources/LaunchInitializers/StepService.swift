@@ -8,7 +8,7 @@ protocol StepService: AnyObject, Sendable {
   /// Unregisters the service.
   func withdraw()
 
-  /// Registers the service again if nothing is registered in its place, unless it is withdrawn.
+  /// Registers the service again, unless the service is withdrawn or its type already has a registration.
   func restore()
 }
 

@@ -4,7 +4,7 @@ internal import Support
 ///
 /// The conformance of a main-actor type to `Initializable` may be isolated to the main actor. Off the main actor, a
 /// cast of the initializer to the protocol then fails. The program creates the list of steps on an actor on which the
-/// cast succeeds, so `init` makes the casts. `call` casts `value` again, and moves to the main actor if this fails.
+/// cast succeeds, so `init` makes the casts. `call` casts `value` again, and moves to the main actor if the cast fails.
 ///
 /// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.

@@ -26,7 +26,7 @@ extension LaunchMachine {
     let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each node that isn't in the report, the reported step that ended last among those that the node waited for.
+    // For each node that isn't in the report, the step that ended last of all reported steps that the node waited for.
     var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
@@ -41,24 +41,24 @@ extension LaunchMachine {
     return LaunchReport(entries: entries)
   }
 
-  /// Returns the one of `steps` that ended last, or nil if `steps` is empty.
+  /// Returns the step in `steps` that ended last, or nil if `steps` is empty.
   ///
   /// If several steps ended last, returns the step that comes first in the plan.
   private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
     steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
   }
 
-  /// Returns the reported steps that a node waited for.
+  /// Returns the reported steps that the node at `index` waited for.
   ///
-  /// For an awaited node that isn't reported, the result has the reported step that `last` has at the index of the
-  /// awaited node, if any.
+  /// The node may also have waited for a node that isn't reported. In place of an unreported node, the result contains
+  /// the step that `last` stores for the unreported node, if any.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps that had to end before the step's group could begin. For a deferred step, also the steps that had to
-    // end before any deferred step could begin.
+    // The awaited steps that had to end before the group of the step at `index` could begin. If that step is deferred,
+    // also the awaited steps that had to end before any deferred step could begin.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }
@@ -70,7 +70,8 @@ extension LaunchMachine {
         awaited.append(step)
       }
     }
-    // A step outside the group is added only if it ended last, because steps of a group mostly wait for one another.
+    // The last step of `outside` is added only if it ended after all steps in `awaited`, because the steps of a group
+    // mostly wait for one another.
     guard let step = lastEnded(outside, in: pass), known.insert(step).inserted else { return awaited }
     let isLast = awaited.allSatisfy { pass.steps[$0].end < pass.steps[step].end }
     return isLast ? awaited + [step] : awaited
@@ -99,7 +100,7 @@ extension LaunchMachine {
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
 
-  /// Returns whether the node at the index `step` is a step, and the report of the pass for `purpose` lists the step.
+  /// Returns whether the node at the index `step` is a step that the report of the pass for `purpose` lists.
   private func isReported(_ step: Int, _ purpose: Purpose) -> Bool {
     if plan.nodes[step].declared == nil { return false }
     return switch purpose {

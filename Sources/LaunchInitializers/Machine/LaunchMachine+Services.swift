@@ -49,7 +49,7 @@ extension LaunchMachine {
     runService(of: step)
   }
 
-  /// The end of a service's run that the sequence didn't request.
+  /// An unexpected end of a service's run, which the sequence didn't request.
   private struct Exit {
     var reason: String
     /// Whether the service threw, or wasn't ready in time.
@@ -161,10 +161,10 @@ extension LaunchMachine {
 
   // MARK: Shutting down
 
-  /// Stops the launch and the pass at a return to the foreground.
+  /// Stops the launch, and stops the pass that repeats steps at a return to the foreground.
   ///
-  /// No further attempt or run of a service begins, and the attempts under way are canceled.
-  /// A step that waits for a retry, or whose service isn't ready yet, ends as failed.
+  /// No further attempt begins, no service is run again, and the attempts under way are canceled. A step that waits
+  /// for a retry, or whose service isn't ready yet, ends as failed.
   mutating func stopPasses() {
     for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
       passes[purpose].stop()
@@ -219,12 +219,12 @@ extension LaunchMachine {
     finish()
   }
 
-  /// Returns whether the shutdown reached its time limit before it reached a step that is up.
+  /// Returns whether a step was set up but not shut down, because the shutdown reached its time limit.
   func isMissed(_ step: Int) -> Bool {
     passes.launch.steps[step].isUp && passes.shutDown.steps[step].outcome == .notRun
   }
 
-  /// The problem of a step that wasn't shut down, because the shutdown reached its time limit; nil before that.
+  /// The message about a step that wasn't shut down within the shutdown's time limit; nil until the limit is reached.
   var missedLimit: String? { reachedLimit.map { "not shut down within \($0.text)" } }
 
   /// Returns whether a step's shutdown has to wait for its service to end, or for its abandoned attempt to be undone.
@@ -237,7 +237,7 @@ extension LaunchMachine {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 
-  /// Starts the shutdown of a step that waits for its service or its undoing, and asks the service, if any, to end.
+  /// Starts the shutdown of a step for which `isHeldUp(_:)` returns true, and asks the step's service, if any, to end.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
     beginAttempt(step, .shutDown)
@@ -284,8 +284,8 @@ extension LaunchMachine {
       let timeout = plan.nodes[step].stopTimeout
       return start(Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1), timeout: timeout)
     }
-    // If the step's service is still running, it may use what the step set up. If the step isn't up, its abandoned
-    // attempt has already been undone.
+    // If the step's service may still be running, the step isn't shut down, because the service may use what the step
+    // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.
     passes.shutDown.running -= 1
     settleShutDown(step)
   }
@@ -305,7 +305,7 @@ extension LaunchMachine {
     shutDownProblems[step, default: ShutDownProblems()].message.add(problem)
   }
 
-  /// Unregisters the services that a step registered, and records the end of its shutdown.
+  /// Unregisters the services that a step registered, and records the end of the step's shutdown.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
     actions.append(.withdrawAll(step, before: nil))
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
@@ -323,7 +323,8 @@ extension LaunchMachine {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
     passes.shutDown.stop()
-    // The services of these steps have ended, but the steps are still queued and won't be shut down anymore.
+    // A step may have been queued for its shutdown after its service ended or its abandoned attempt was undone. Such a
+    // step won't be shut down anymore.
     for step in passes.shutDown.steps.indices {
       let state = passes.shutDown.steps[step]
       if state.phase == .waiting, state.attempt > 0 { settleShutDown(step) }

@@ -65,7 +65,7 @@ extension LaunchMachine {
     passes[purpose].steps[node].outcome = outcome
     passes[purpose].steps[node].message = message
     passes[purpose].steps[node].end = now
-    // A step that had nothing to do has an event of its end, because it has an event of its beginning.
+    // A step that began, but had nothing to do, gets an event about its end, to match the event about its beginning.
     let state = passes[purpose].steps[node]
     if plan.nodes[node].declared != nil, state.attempt > 0 || !state.isUnmentioned {
       event(.ended(outcome), purpose, node, message: message)
@@ -158,9 +158,10 @@ extension LaunchMachine {
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
   }
 
-  /// Begins the pause before the next attempt of a step and returns true, or returns false if no attempt may follow.
+  /// Begins the pause before the next attempt of a step, if another attempt may follow.
   ///
-  /// No attempt may follow if the failure policy or the error rules it out, or if the shutdown has begun.
+  /// - Returns: Whether another attempt may follow. The result is false if the failure policy doesn't permit another
+  ///   attempt after the error, or if the shutdown has begun.
   mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
     let state = passes[purpose].steps[step]
     guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
@@ -189,7 +190,9 @@ extension LaunchMachine {
     }
   }
 
-  /// Records an error of a job and returns true, or returns false if the error only says that the job was canceled.
+  /// Records an error of a job, unless the error only says that the job was canceled.
+  ///
+  /// - Returns: Whether the error was recorded.
   mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
@@ -206,8 +209,9 @@ extension LaunchMachine {
 
   /// Handles the late result of an abandoned job, and reports the job's error, if any.
   ///
-  /// If an attempt has completed, starts to shut down what it set up, unless the step's shutdown is still to come. If
-  /// an attempt has failed, starts the step's rollback.
+  /// If an attempt of the launch has completed, the method starts to shut down what the attempt set up. After a
+  /// completed attempt at the foreground, it does so only if `isGoingDown(_:)` returns true. If an attempt has failed,
+  /// the method starts the step's rollback, if the step has one.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -221,9 +225,9 @@ extension LaunchMachine {
     }
   }
 
-  /// Returns whether the shutdown of a step that is up has begun.
+  /// Returns whether a step is being shut down, or its shutdown has ended.
   ///
-  /// A step whose service may still be running isn't shut down.
+  /// The result is false if the step's service may still be running, because then the step isn't shut down.
   private func isGoingDown(_ step: Int) -> Bool {
     if passes.shutDown.steps.isEmpty || passes.launch.steps[step].isServiceLeft { return false }
     return [.running, .done].contains(passes.shutDown.steps[step].phase)

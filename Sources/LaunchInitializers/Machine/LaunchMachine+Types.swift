@@ -28,8 +28,9 @@ extension LaunchMachine {
 
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
 
-    /// Returns whether the job began before an attempt of the same step, which is a later attempt of the launch or an
-    /// attempt at the foreground.
+    /// Returns whether the job began before `attempt`, which is an attempt of the same step.
+    ///
+    /// Jobs of the launch precede all attempts at a return to the foreground.
     func precedes(_ attempt: Job) -> Bool {
       purpose == attempt.purpose ? number < attempt.number : purpose == .launch
     }
@@ -53,9 +54,9 @@ extension LaunchMachine {
     case timeout(Job)
     /// The end of the time in which a service has to become ready.
     case readiness(Job)
-    /// The end of the time that a service has to end after it is asked to stop.
+    /// The end of the time within which a service has to end after it is asked to stop.
     case stop(Job)
-    /// The end of the grace period that a canceled job has to end.
+    /// The end of the grace period within which a canceled job has to end.
     case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
@@ -74,7 +75,7 @@ extension LaunchMachine {
     }
   }
 
-  /// A call to a method of `LaunchSequence`, to which the machine gives an ``Answer``.
+  /// A call to a method of `LaunchSequence`; the machine decides on the ``Answer`` to the call.
   enum Call: Sendable {
     case launch
     /// Launches the sequence, and waits until the sequence has been shut down.
@@ -88,12 +89,12 @@ extension LaunchMachine {
   }
 
   enum Input: Sendable {
-    /// A call with its number; nil if the caller doesn't wait for the answer.
+    /// A call and its number; the number is nil if the caller doesn't wait for the answer.
     case call(Int?, Call)
     /// The task that made the call with the given number was canceled.
     case cancelled(Int)
     case ended(Job, Result)
-    /// The job was canceled before it began; `isRetryable` is the decision of the step's failure policy.
+    /// The job was canceled before it began; `isRetryable` says whether the step's failure policy permits a retry.
     case unbegun(Job, isRetryable: Bool)
     case ready(Job)
     /// The step doesn't implement `stop()`, so its service has to be canceled.
@@ -101,7 +102,8 @@ extension LaunchMachine {
     case fired(Timer)
     /// A signal arrived.
     ///
-    /// Several `run` calls may report one signal. They report the same `arrival`, which counts the process's signals.
+    /// `arrival` counts the signals of the process. If several `run` calls report the same signal, they report the same
+    /// `arrival`.
     case signal(Int32, arrival: Int)
     case background
   }
@@ -115,17 +117,20 @@ extension LaunchMachine {
 
   enum Action: Sendable {
     case start(Job), cancel(Job)
-    /// Ends an attempt that has got no thread, after asking the step's failure policy outside the sequence's lock.
+    /// Ends an attempt that has got no thread.
+    ///
+    /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
     /// Unregisters the services that one attempt registered.
     case withdraw(Job)
-    /// Unregisters the services that a step registered before the given attempt, or all its services if the attempt is
-    /// nil.
+    /// Unregisters the services that a step registered before the given attempt.
+    ///
+    /// If the attempt is nil, all services that the step registered are unregistered.
     case withdrawAll(Int, before: Job?)
     case event(LaunchEvent)
     case answer([Int], Answer)
-    /// Ends the process, or calls the handler that was set for the signal before the sequence ran.
+    /// Ends the process because of a further signal, or calls the handler that the signal had before the sequence ran.
     case endProcess(Int32)
     /// Releases the timers, streams and registrations of the sequence, because the sequence is over.
     case over
@@ -243,7 +248,7 @@ struct Pass: Sendable {
   var began = Duration.zero
   /// The number of nodes that aren't deferred and haven't ended, and the number of deferred nodes that haven't ended.
   private(set) var (left, deferredLeft) = (0, 0)
-  /// For each node, the number of its dependencies on nodes that haven't ended.
+  /// For each node, the number of nodes that it still waits for.
   private var open: [Int] = []
   /// The nodes that may begin, in order, and the index of the first node in this queue that hasn't begun.
   private var (queue, next): ([Int], Int) = ([], 0)
@@ -275,7 +280,7 @@ struct Pass: Sendable {
 
   mutating func enqueue(_ node: Int) { if !isStopped { queue.append(node) } }
 
-  /// Removes the node that has waited in the queue for the longest time, and returns it; nil if the queue is empty.
+  /// Removes and returns the node that has been in the queue for the longest time; returns nil if the queue is empty.
   mutating func dequeue() -> Int? {
     guard next < queue.count else { return nil }
     defer { next += 1 }

@@ -29,12 +29,12 @@ struct LaunchMachine: Sendable {
   var calls: [Int: Call] = [:]
   /// The errors that were thrown, in order.
   var errors = ErrorList()
-  /// The reason for the shutdown, and whether the launch had succeeded before it.
+  /// The reason for the shutdown, and whether the launch had succeeded before the shutdown.
   var cause: Cause?
   var wasLaunched = false
-  /// The error that ended the sequence; nil before the end.
+  /// The error that ended the sequence, if any.
   ///
-  /// The error is also nil if a call or a signal shut the sequence down after the launch.
+  /// The error is nil before the end, and also if a call or a signal shut the sequence down after the launch.
   var failure: LaunchError?
   /// For each step, the problems of its shutdown.
   var shutDownProblems: [Int: ShutDownProblems] = [:]
@@ -48,7 +48,8 @@ struct LaunchMachine: Sendable {
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the `arrival` of the latest signal (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
-  /// Whether the app is in the background, and whether steps still have to be repeated because it has returned.
+  /// Whether the app is in the background, and whether steps still have to be repeated because the app has returned to
+  /// the foreground.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
   /// The calls of `enterForeground()` that wait for the next pass at the foreground.
@@ -104,10 +105,12 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the work on a job begins and returns nil, or returns the job's end if the job needn't run anymore.
+  /// Records that the work on a job begins, unless the job needn't run anymore.
+  ///
+  /// - Returns: The input that ends the job if the job needn't run anymore; otherwise, nil.
   mutating func began(_ job: Job) -> Input? {
-    // A job that undoes an attempt has to run even if it isn't in `jobs`, because it started after the shutdown's time
-    // limit or end, or was abandoned before it began.
+    // A job that undoes an attempt has to run even if it isn't in `jobs`. Such a job was abandoned before it began, or
+    // it was started after the shutdown had reached its time limit or ended.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .ended(job, .idle) }
     if state.isCancelled { return .unbegun(job, isRetryable: true) }
     jobs[job]?.hasBegun = true
@@ -117,7 +120,9 @@ struct LaunchMachine: Sendable {
   private var isServing: Bool { phase == .launched || phase == .draining }
   /// The report of the launch; nil before the launch has completed, and if the launch failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-  /// Whether the launch has completed, no shutdown has begun, and all services of completed steps are ready.
+  /// Whether the launch has completed and all services of completed steps are ready.
+  ///
+  /// The value is false once the shutdown, or the drain before the shutdown, has begun.
   var isReady: Bool {
     phase == .launched && services.allSatisfy { $1.isReady || passes.launch.steps[$0].phase != .done }
   }
@@ -164,7 +169,7 @@ struct LaunchMachine: Sendable {
 
   /// Handles the cancellation of the task that made a call.
   ///
-  /// The sequence is shut down if the call is `run`, or if the call is the only one that waits for the launch.
+  /// The sequence is shut down if the call is `run`, or if it is `launch` and no other call waits for the launch.
   private mutating func cancelCall(_ id: Int) {
     guard let call = calls[id] else { return }
     switch call {
@@ -332,7 +337,8 @@ struct LaunchMachine: Sendable {
 
   /// Emits an event about each pass that waits for steps.
   ///
-  /// A shutdown begins its own pass only after it has waited for the attempts of the other passes.
+  /// During a shutdown, the other passes may still wait for attempts, because the shutdown's own pass begins only after
+  /// these attempts have ended.
   private mutating func emitWaits() {
     for purpose in [Purpose.launch, .foreground, .shutDown] {
       let steps = passes[purpose].steps
