@@ -122,7 +122,7 @@ extension LaunchMachine {
     /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Unregisters the services that one attempt registered.
+    /// Unregisters the services that one attempt registered, and registers again the services that they had replaced.
     case withdraw(Job)
     /// Unregisters the services that a step registered before the given attempt.
     ///
