@@ -152,7 +152,7 @@ extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Final") }
-  /// An unknown need for a registration, because only a read before the assignment uses the registration.
+  /// The need for a registration, which is unknown: only a property that is read before its assignment needs one.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

@@ -18,7 +18,7 @@ final class StepContext: Sendable {
 
   /// Registers a service for the current attempt, unless the attempt was abandoned or has ended.
   ///
-  /// If the current task doesn't work for any sequence, the service is registered permanently.
+  /// If the current task isn't part of a launch sequence, the service is registered permanently.
   static func register(_ service: some Sendable) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
     current.sequence.register(service, by: current.job)

@@ -137,6 +137,6 @@ public struct PreferenceChange: Sendable, Equatable {
   /// The new text of the value; nil to remove the key.
   var text: JSONText?
 
-  /// The new value as JSON text in one line; nil to remove the key.
+  /// The new value as JSON text in one line; nil if the change removes the key.
   public var json: String? { text?.string }
 }

@@ -169,10 +169,10 @@ package final class RegistryEscapes: Sendable {
     }
   }
 
-  /// Removes the registry of a test that has ended from the running tests.
+  /// Removes a registry from the list of running tests, because its test has ended.
   ///
-  /// After this call, the next read of each injected property is a request, even if the property has a value. A later
-  /// test that reads an injected property of this registry's objects is therefore reported.
+  /// After this call, the next read of each injected property is a request, even if the property has a value. If a later
+  /// test reads an injected property of an object that was made in this registry, the read can therefore be reported.
   func end(of registry: InitializerRegistry) {
     running.withLock { $0.removeAll { $0.registry === registry } }
     registry.reporter?.noteReads()

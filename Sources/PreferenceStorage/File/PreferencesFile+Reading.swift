@@ -221,7 +221,8 @@ extension PreferencesFile {
     guard let old = descriptor else { return }
     wasCarriedOver = false
     do {
-      // The process that appends `Line.mark` holds the lock until the new file has the path, or the mark is revoked.
+      // The process that appends `Line.mark` holds the lock until it has moved the new file to the path, or has revoked
+      // the mark. After this wait, the last lines of the old file are usually final.
       var patience = Patience(limit: .milliseconds(100))
       while try !system.tryLock(old.number), patience.wait() {}
       defer { system.unlock(old.number) }

@@ -142,9 +142,10 @@ enum Fork {
     where lockedFiles.slots[index].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged { return }
   }
 
-  /// The descriptors of locked files, which a forked child can read without taking a lock.
+  /// A list of the descriptors of locked files, which a forked child closes.
   ///
-  /// If more files are locked than the capacity allows, a child doesn't close the excess descriptors.
+  /// The child can read the list without a mutex, because it consists of atomics. If more files are locked than the
+  /// capacity allows, the child doesn't close the excess descriptors.
   ///
   /// `@unchecked Sendable`: The pointer never changes, and it points to atomics.
   private final class LockedFiles: @unchecked Sendable {

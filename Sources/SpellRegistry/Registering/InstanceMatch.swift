@@ -1,4 +1,4 @@
-/// The types of the requests that get a registered instance.
+/// The choice of requested types for which a registered instance is used.
 public enum InstanceMatch: Sendable {
   /// Only requests for the type that the instance is registered for get the instance.
   case itsType

@@ -16,7 +16,7 @@ public final class ScopeCache: Sendable {
   /// The registrations whose scope is `.cached(in:)` with this cache, each with its registry, as weak references.
   private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
-  /// Creates an empty cache with a name for messages and drawings.
+  /// Creates an empty cache, whose name error messages and diagrams of the dependency graph show.
   public init(_ name: String) { self.name = name }
 
   /// Drops every value in the cache, and makes later requests get new values.

@@ -157,8 +157,8 @@ final class AsyncRun: Sendable {
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // The calling task is about to await this run. If an initializer that this run waits for has started the task and
-      // awaits it, neither would ever end.
+      // The calling task is about to await this run. If this run waits for an initializer that has started the task and
+      // awaits it, the run and the task would wait for each other forever.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }

@@ -7,7 +7,8 @@ internal import Support
   fileprivate let link: RegistryLink
   /// The registry that contains the registration; nil if the factory keeps no values between resolutions.
   ///
-  /// This is the registry that provided the factory (`link`) or one of its parents, so it exists for as long.
+  /// The owner is the registry in `link`, which provided the factory, or a parent of that registry. It therefore exists
+  /// for at least as long as the registry in `link`.
   fileprivate let owner: RegistryReference?
   /// The name with which the factory was requested.
   fileprivate let requestedName: RequestedName?

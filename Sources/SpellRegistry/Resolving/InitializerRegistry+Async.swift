@@ -90,8 +90,8 @@ extension InitializerRegistry {
     }
   }
 
-  // The compiler splits an async function at each `await` in a loop. Some functions below are marked `@inline(never)`,
-  // because a client would otherwise contain a copy of their code for each of these parts (10 KB).
+  // The compiler splits an async function into parts at its `await`s. Some functions below are marked `@inline(never)`,
+  // because several parts of a client's function would otherwise contain a copy of their code (10 KB in total).
 
   /// Returns the registration that is chosen for a request, with its async initializer.
   ///

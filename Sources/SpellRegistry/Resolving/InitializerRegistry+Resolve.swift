@@ -171,7 +171,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value of a registration in memory: the value that the scope keeps, or a new value from the initializer.
+  /// Puts a registration's value in `memory`: the value that the scope keeps, or a new value from the initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(

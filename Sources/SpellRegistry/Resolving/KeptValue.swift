@@ -22,7 +22,9 @@ final class KeptValue: Sendable {
     /// The async runs that make the value of `cell`, or of a former cell that was dropped.
     var runs = SharedRuns()
 
-    /// Whether the registration was withdrawn, and no value is being made for earlier requests.
+    /// Whether the registration was withdrawn, and nothing is left for requests from before the withdrawal.
+    ///
+    /// Such a request still gets the value of a cell that has one, or whose value is being made.
     var isWithdrawn: Bool {
       guard isRetired, let cell else { return isRetired }
       return cell.gate.current == CreationGate.vacant && !runs.areMaking(cell)
