@@ -12,8 +12,8 @@
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///
-/// A read before the assignment uses the initializer that is registered for the property's type. If nothing is
-/// registered, a property of an Optional type reads nil, and can still be assigned.
+/// If the property is read before the assignment, the initializer that is registered for the property's type makes the
+/// final value. If nothing is registered, a property of an Optional type reads nil, and can still be assigned.
 ///
 /// *Cost*: Declaring the property takes one allocation, or two with an initial value. Each read of the value takes one
 /// atomic load. An assignment to an object's property takes two atomic exchanges. An assignment to a struct's property
@@ -121,8 +121,8 @@
 
   /// Returns the expression that an error message suggests, such as `$name.hasValue`.
   ///
-  /// If the property's name isn't known, the text has a placeholder instead of the name. It then also has the form for
-  /// a constant such as `let id = Final<Int>()`, which is written without `$`.
+  /// If the property's name isn't known, the expression has a placeholder instead of the name. In that case, the result
+  /// also shows the expression for a constant such as `let id = Final<Int>()`, which is written without `$`.
   private func check(in container: AnyObject?) -> String {
     storage.point(in: container).step().propertyName.map { "$\($0).hasValue" }
       ?? "$property.hasValue (of a constant, constant.hasValue)"

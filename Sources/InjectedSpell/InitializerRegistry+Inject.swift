@@ -4,8 +4,8 @@ extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties together, or none of them.
   ///
   /// All values are created first, from this registry and in one resolution, so that the properties share values of
-  /// scope `.graph`. The values are stored only when all of them exist. After that, the hooks are called. If the object
-  /// is a `PostInjectable`, its method ``/SpellRegistry/PostInjectable/postInject()`` is called last.
+  /// scope `.graph`. The values are stored only when all of them exist. After that, the injection hooks are called. If
+  /// the object is a `PostInjectable`, its method ``/SpellRegistry/PostInjectable/postInject()`` is called last.
   ///
   /// A property that has a value keeps it. A property of an Optional type stays nil if nothing is registered for it.
   /// Properties that ask the registry at every read or hold their value weakly aren't filled.
@@ -15,7 +15,7 @@ extension InitializerRegistry {
   ///
   /// - Throws: The error of the first property whose value can't be created, in which case the method stores no value.
   ///   The error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the
-  ///   class has none, has a custom mirror, or was built without reflection metadata. If completion hooks
+  ///   class has none, has a custom mirror, or was built without reflection metadata. If `onCompletion` hooks
   ///   cause each other to run without end, the method throws `.cycle`, although it has stored the values.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
@@ -90,13 +90,13 @@ protocol InjectableProperty: NamedProperty {
   ///
   /// The result is nil if the property already has a value, doesn't have the policy `.once`, or is an Optional for
   /// which nothing is registered. The returned function itself returns a second function, which calls the injection
-  /// hooks. If the property has got another value in the meantime, neither function does anything.
+  /// hooks. If the property has another value by the time of the call, neither function does anything.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
   /// Injects a service into the property, unless the service's type doesn't fit the property.
   ///
-  /// If the property already has this same object as its value, the function neither stores it nor calls hooks.
+  /// If the service is an object that is already the property's value, the function doesn't store it or call hooks.
   ///
   /// - Returns: Whether the service's type fits the property.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool

@@ -168,7 +168,7 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
     }
     return storage.description(of: "Injected")
   }
-  /// A need for a registration, which `WrappedProperty` treats as optional if the property's type is an Optional.
+  /// The need for a registration: required, or optional if the property's type is an Optional (see `WrappedProperty`).
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
@@ -189,8 +189,8 @@ extension Injected {
 
   /// Drops the value of a constant, such as `let clock = Injected<Clock>()`, so that the next read asks the registry.
   ///
-  /// The first value that the constant got, unless it is held weakly, stays in memory as long as the constant does,
-  /// because other threads may be reading it. For a property, use `$property.reset()`.
+  /// The constant's first value stays in memory as long as the constant does, because other threads may be reading it.
+  /// A weakly held value doesn't stay in memory. For a property, use `$property.reset()`.
   public func reset() {
     if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
@@ -282,7 +282,7 @@ extension Injected {
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) { fatalError() }
 
-  /// Unavailable, because a declared key has its own initializer.
+  /// Unavailable, because a declared key has its own initializer, which an expression can't replace.
   @available(
     *, unavailable,
     message: "A key has its own initializer: leave out the expression, or write registry.register(.key) { … }."

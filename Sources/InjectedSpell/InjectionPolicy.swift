@@ -7,9 +7,9 @@ public enum InjectionPolicy: Sendable {
   /// The property asks a registry at every read, and keeps only a value that is assigned or that a ``ServiceBox`` fills
   /// in.
   ///
-  /// Each read asks the registry that a running initializer or `InitializerRegistry.run` has made current, for example
-  /// for one request to a server. If nothing has made a registry current, the read asks the registry that was current
-  /// when the enclosing object was created.
+  /// Each read asks the registry that a running initializer or `InitializerRegistry.run` has made current. For example,
+  /// a server can make a separate registry current while it handles a request. If nothing has made a registry current,
+  /// the read asks the registry that was current when the enclosing object was created.
   case everyRead
 }
 

@@ -112,9 +112,9 @@ public final class ServiceBox: Sendable {
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
-  /// A property's own name counts, even if its declaration gives another name, as in `@Injected("backup")`. A property
-  /// with another value gets the service instead, and the property's hooks are called. If the service is an object that
-  /// the property already has, the property stays as it is.
+  /// A property's own name counts, even if its declaration gives another name, as in `@Injected("backup")`. The service
+  /// replaces any value that the property already has, and the property's hooks are called. If the service is an object
+  /// that is already the property's value, the property stays as it is, and no hooks are called.
   ///
   /// Reflection finds the properties and reads them, so no other task may be using the object. For a `Sendable` object,
   /// such as a main-actor object, also pass key paths of its properties.
@@ -230,10 +230,10 @@ public struct FillReport: Sendable, Equatable {
   public var filled: [String] = []
   /// The requested names for which the box has no service.
   ///
-  /// A name is also in this list if a thread is making the property's value, and that thread is the calling thread or
-  /// waits for the calling thread.
+  /// A name is also in this list if the property's value is being made, either by the calling thread or by a thread
+  /// that waits for the calling thread.
   public var missing: [String] = []
-  /// The names of the services whose type doesn't fit the property of that name.
+  /// The names of the services whose type doesn't fit the property that was to be filled.
   public var mismatched: [String] = []
   /// The reason that the object couldn't be filled; nil if it could.
   ///

@@ -10,9 +10,10 @@
     /// ```
     ///
     /// A view that is already in the view tree keeps its values. An `@Injected` property of a model asks the registry
-    /// that creates the model. A model in an `@InjectedState` property of the view is created by `registry`, or by the
-    /// parent registry that keeps the model. `@Injected` and `@Preference` properties of a view itself ask the current
-    /// registry, which is the shared registry while SwiftUI updates views.
+    /// that creates the model. A model in an `@InjectedState` property of the view is created by `registry`, unless
+    /// a parent registry keeps the model as a shared value. In that case, the parent creates the model. `@Injected` and
+    /// `@Preference` properties of a view itself ask the current registry, which is the shared registry while SwiftUI
+    /// updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 

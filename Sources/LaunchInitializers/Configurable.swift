@@ -11,8 +11,8 @@ internal import Support
 /// let host = AppConfiguration().value(for: "Crash", key: "Host")
 /// ```
 ///
-/// Take secrets from the environment and not from the source. Nothing in this module prints a value. Steps read the
-/// configuration concurrently.
+/// Take secrets from the environment and not from the source. Nothing in this module prints a value. The steps
+/// of a launch read the configuration concurrently.
 public protocol Configurable: Sendable {
   /// The values of the configuration for all services and stages.
   var serviceStorage: ServiceStorage { get }
@@ -49,9 +49,9 @@ extension Configurable {
 
   /// Returns advice about a missing value, or an empty string if ``serviceStorage`` has nothing to suggest.
   ///
-  /// The advice names the stages in which the key has a value. If no stage has one, the advice is about the key, or
-  /// about the service if the service doesn't exist: it suggests a similar name. If no name is similar, it lists up to
-  /// ten names that exist.
+  /// The advice names the stages in which the key has a value. If no stage has one, the service or the key is
+  /// unknown. The advice then suggests an existing name that is similar to the unknown name. If no name is similar, the
+  /// advice lists up to ten existing names.
   private func hint(for service: String, key: String) -> String {
     func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
       let names = Set(names).sorted()

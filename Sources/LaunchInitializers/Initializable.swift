@@ -35,9 +35,10 @@ public protocol Initializable: LaunchStepConvertible {
 
   /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or the launch is aborted.
   ///
-  /// If an abandoned attempt of the launch completes after all, the sequence calls this method immediately. The same
-  /// applies to an abandoned repetition at the foreground that completes after the step's shutdown has begun. By
-  /// default, this method does nothing.
+  /// An attempt that ignores its cancellation is abandoned, but it may still complete later. If that attempt began at
+  /// launch, the sequence calls this method as soon as the attempt completes. If the attempt began at a return to the
+  /// foreground, the sequence does so only if the step's shutdown has already begun. By default, this method does
+  /// nothing.
   ///
   /// - Throws: An error, which the report of the shutdown shows. The other steps are still shut down.
   func shutDown() async throws

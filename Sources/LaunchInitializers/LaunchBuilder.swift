@@ -1,4 +1,6 @@
-/// A result builder for the steps of a ``LaunchSequence`` or ``LaunchGroup``, with `if`, `switch` and `for`.
+/// A result builder that lists the steps of a ``LaunchSequence`` or ``LaunchGroup``.
+///
+/// The list may contain `if`, `switch` and `for`.
 @resultBuilder
 public enum LaunchBuilder {
   /// Adds an initializer, a step or a group to the list.

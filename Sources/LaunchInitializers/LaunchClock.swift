@@ -40,7 +40,7 @@ struct LaunchClock: Sendable {
     return { task.cancel() }
   }
 
-  /// Sets a timer that calls `body` after a pause in real time, and returns a function that cancels the timer.
+  /// Sets a timer that calls `body` after a pause on the system's clock, and returns a function that cancels the timer.
   ///
   /// On a platform with Dispatch, the time during which the machine sleeps doesn't count toward the pause.
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {

@@ -29,7 +29,7 @@ public struct LaunchEvent: Sendable, Hashable {
     /// When the app returns to the foreground, a step that doesn't ask to be repeated ends as `.skipped`. If an attempt
     /// that was abandoned fails later, another event with the outcome `.failed` follows.
     case ended(LaunchReport.Outcome)
-    /// The step's service began its first or a later run, or became ready.
+    /// The step's service began a run, or became ready; the first run has the number 1.
     case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after the given pause.
     case serviceRestarting(after: Duration)
@@ -81,8 +81,8 @@ extension LaunchEvent: CustomStringConvertible {
 
   /// Returns whether the log gets a line about an event.
   ///
-  /// The log has lines about failed steps, services that failed or restart, the shutdown, steps that the shutdown
-  /// doesn't reach in time, the drain before the shutdown, and long waits.
+  /// The log has lines about failed steps, services that failed or restart, the beginning of the shutdown, steps that
+  /// the shutdown didn't reach within its time limit, the pause before the shutdown (`.draining`), and long waits.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown

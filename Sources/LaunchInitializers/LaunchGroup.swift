@@ -9,9 +9,9 @@
 ///
 /// A group is ordered like one step, and the steps in the group are ordered like the steps of a sequence. The group's
 /// name is its ID. The other modifiers of a group apply to each of its steps. A step's own `.timeout` or `.stopTimeout`
-/// takes precedence over the group's. A step's own `.onFailure` adds to the group's, like a second call. A step with
-/// its own `.only(in:)` runs only in the stages that both the step and the group name. Groups can be nested. A step
-/// that waits for a group doesn't wait for the group's deferred steps, unless the group is deferred.
+/// takes precedence over the group's. A step's own `.onFailure` adds to the group's, as a second call on one step does.
+/// A step with its own `.only(in:)` runs only in the stages that both the step and the group name. Groups can be
+/// nested. A step that waits for a group doesn't wait for the group's deferred steps, unless the group is deferred.
 public struct LaunchGroup: LaunchStepConvertible, Sendable {
   /// The group as a step.
   public let launchStep: LaunchStep

@@ -1,6 +1,6 @@
 internal import Support
 
-/// A queue of log lines to write and of answers to deliver to callers, which one thread handles in order.
+/// A queue whose thread writes log lines and delivers answers to callers, in order.
 ///
 /// An answer is the result of a call of a sequence's method, such as `launch()`.
 ///
@@ -26,7 +26,9 @@ final class LaunchLog: Sendable {
     var items: [Item] = []
     var lineCount = 0
     var isThreadRunning = false
-    /// For each answer's number, the function that delivers the answer, and the function that cancels its timer.
+    /// For each answer's number, the function that delivers the answer, and the function that cancels the timer.
+    ///
+    /// The timer delivers the answer when ``patience`` has passed.
     var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
     var lastAnswer = 0
 
@@ -69,7 +71,7 @@ final class LaunchLog: Sendable {
     if isNeeded { callOnThread { [self] in giveOut() } }
   }
 
-  /// Calls a function that answers callers, once all earlier lines have been written or ``patience`` is over.
+  /// Calls `give`, which answers callers, as soon as all earlier lines have been written or ``patience`` has passed.
   func answer(_ give: @escaping @Sendable () -> Void) {
     let number = state.withLock { state -> Int? in
       if !state.isThreadRunning, state.items.isEmpty { return nil }

@@ -23,7 +23,9 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
     /// The name of the code, such as `cycle`.
     public let description: String
 
-    /// Steps wait for each other, a step waits for itself, or a reference connects a group and a step inside it.
+    /// Steps wait for each other, or a step waits for itself.
+    ///
+    /// The code is also used if a group refers to a step inside the group, or a step refers to a group around the step.
     public static let cycle = Code(description: "cycle")
     /// A step refers to a step or group that doesn't exist.
     public static let unknownDependency = Code(description: "unknownDependency")

@@ -14,7 +14,7 @@ public struct LaunchReport: Sendable {
     entries.reduce(.zero) { $1.outcome == .notRun ? $0 : max($0, $1.end) }
   }
 
-  /// A line about each step that was skipped, failed, or has a note; control characters are escaped.
+  /// A line about each step that failed, was skipped, or completed with a note; control characters are escaped.
   public var warnings: [String] {
     entries.compactMap { entry in
       guard let message = entry.message, entry.outcome != .notRun else { return nil }
@@ -57,10 +57,9 @@ public struct LaunchReport: Sendable {
     public let errors: [any Error]
     /// The IDs of the steps that this step waited for.
     ///
-    /// For a group that this step waited for, the list has the step of the group that ended last. If this step is in a
-    /// group, the list may also have the last step that its own group waited for. If this step is deferred, the list
-    /// may also have the last step of the launch. Such an additional step is listed only if it ended after all other
-    /// steps of the list.
+    /// In place of a group, the list has the group's step that ended last. The list may end with one more step, which
+    /// ended after all the others: the last step that the group around this step waited for, or the last step of the
+    /// launch if this step is deferred.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool
@@ -142,13 +141,15 @@ extension LaunchReport {
 
     /// Returns the position of a time on the axis.
     ///
-    /// The result is the end of the axis if the time is later, which is possible for a step that didn't run.
+    /// A time after ``duration`` is at the end of the axis. A step that didn't run may have such a time.
     func position(of time: Duration) -> Int {
       duration > .zero ? min(Int((time / duration * Double(width)).rounded()), width) : 0
     }
   }
 
-  /// Returns the report as a JSON object, whose members have the names of the properties; times are in seconds.
+  /// Returns the report as a JSON object, with times in seconds.
+  ///
+  /// The members have the names of the properties of ``LaunchReport`` and ``Entry``.
   public func json() -> String {
     func list(_ strings: [String]) -> String { "[\(strings.map(\.jsonQuoted).joined(separator: ", "))]" }
     let entries = entries.map { entry in

@@ -6,16 +6,18 @@ struct SequenceState {
   var machine: LaunchMachine
   /// The registry that was current when a caller first launched the sequence; nil before that call.
   var registry: InitializerRegistry?
-  /// The context of another sequence's step that launched this sequence; nil if no step launched it.
+  /// The context of the step (of another sequence) that launched this sequence; nil if no step launched it.
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// For each step, the services that its attempts registered, in order.
   var registered: [Int: [any StepService]] = [:]
-  /// The callers that wait for an answer, and the answers that callers haven't received yet, by the call's number.
+  /// The callers that wait for an answer, and the answers that callers haven't received yet.
+  ///
+  /// The keys of both dictionaries are the numbers of the calls.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
-  /// The streams of events that are still read, by number.
+  /// The event streams that are still being read; the keys are the streams' numbers.
   var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
   var lastStream = 0
   let log: LaunchLog
@@ -148,7 +150,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Stores a caller or the answer to its call, and resumes the caller with the answer once both are stored.
+  /// Calls `note`, which stores a caller or the answer to its call, and then resumes the caller if both are stored.
   private func resume(_ call: Int, _ note: (inout SequenceState) -> Void) {
     let (caller, answer) = state.withLock { state in
       note(&state)
@@ -162,8 +164,8 @@ extension LaunchSequence {
 
   /// Begins the launch on the main actor, and returns when no further job can begin without waiting.
   ///
-  /// The object in `immediate` has the jobs that this method still has to begin. When a job ends, the jobs that follow
-  /// from its end are added to the object.
+  /// The object in `immediate` has the jobs that this method still has to begin. When a job ends, the jobs that can
+  /// begin next are added to the object.
   ///
   /// - Returns: The number of the call for the launch.
   @MainActor func beginImmediately() -> Int {
@@ -189,7 +191,7 @@ extension LaunchSequence {
   private var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
   private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
 
-  /// Stores the task of a job under way, so that the task can be canceled.
+  /// Stores the task of a job that hasn't ended, so that the task can be canceled.
   ///
   /// If the job is already canceled, the task is canceled immediately.
   private func keep(_ task: Task<Void, Never>, for job: Job) {
@@ -291,10 +293,10 @@ extension LaunchSequence {
     if !isWanted { service.withdraw() }
   }
 
-  /// Unregisters a step's services in reverse order, if `isUnwanted` returns true for the attempt of the service.
+  /// Unregisters services of a step, in reverse order.
   ///
-  /// A service stays in `registered` until it is unregistered. If the sequence ends on another thread before that,
-  /// `end()` unregisters the service as well.
+  /// A service is unregistered if `isUnwanted` returns true for the attempt that registered it. The service stays in
+  /// `registered` until then. If the sequence ends on another thread in the meantime, `end()` also unregisters it.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
     if services.isEmpty { return }
@@ -313,7 +315,7 @@ extension LaunchSequence {
 
 /// The jobs that `launchImmediately()` still has to begin before it returns.
 ///
-/// The list is nil once all these jobs have begun, and later jobs aren't added. The object is used only on the main
+/// `jobs` is nil once all these jobs have begun, and later jobs aren't added. The object is used only on the main
 /// actor. It isn't isolated to the main actor, because the functions that work on jobs aren't isolated.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])

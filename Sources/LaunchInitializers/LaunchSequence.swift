@@ -33,14 +33,14 @@ public final class LaunchSequence: Sendable {
   /// - Parameters:
   ///   - configuration: The configuration that all steps get.
   ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
-  ///   - cancellationGracePeriod: The time that a canceled step has to end before it is abandoned.
+  ///   - cancellationGracePeriod: The time that a canceled step may take to end before it is abandoned.
   ///   - clock: The clock that measures the times in reports and events, the timeouts and the pauses.
-  ///   - log: A function that gets a line about each failed step or service, each restart, each drain, each shutdown
-  ///     that has steps to shut down, each step that a shutdown doesn't reach in time, and each long wait. The function
-  ///     gets the lines in order, on the log's own thread. By default, the lines go to the standard error. A call such
-  ///     as ``launch()`` doesn't return until all earlier lines are written, but waits for them at most two seconds.
-  ///     If the function blocks, up to 1,000 lines wait. Further lines are dropped, and the function later gets a line
-  ///     that says how many lines were dropped.
+  ///   - log: A function that gets a line about each failed step or service, each restart, each drain (the pause
+  ///     between a signal and the shutdown), each shutdown that has steps to shut down, each step that a shutdown
+  ///     doesn't reach in time, and each long wait. The function gets the lines in order, on the log's own thread. By
+  ///     default, the lines go to the standard error. A call such as ``launch()`` returns when all earlier lines are
+  ///     written, or when it has waited two seconds for them. If the function blocks, up to 1,000 lines wait. Further
+  ///     lines are dropped, and the function later gets a line that says how many lines were dropped.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -70,8 +70,8 @@ public final class LaunchSequence: Sendable {
   /// ``run(on:drain:shutDownWithin:)``, cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
-  /// ends the process. By default, a service that fails after the launch shuts the sequence down. This ends ``events``
-  /// and sets ``failure``. The program has to call ``shutDown(within:)`` before it exits.
+  /// ends the process. By default, a service that ends by itself after the launch shuts the sequence down. Such a
+  /// shutdown ends ``events`` and sets ``failure``. The program has to call ``shutDown(within:)`` before it exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service.
   ///   Before the error is thrown, the completed steps are shut down in reverse order. If the task of a caller is
@@ -89,9 +89,9 @@ public final class LaunchSequence: Sendable {
   /// Use this method in an app delegate, which can't wait. A step ends before the method returns if its
   /// ``Initializable/perform(with:)`` isn't `async`, or if the step runs on the main actor and doesn't suspend. In both
   /// cases, all steps that the step waits for must have ended, and fewer than `maxConcurrentSteps` other steps may be
-  /// suspended. A step of another actor, a ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`,
-  /// leave the main actor and may end later. On Apple systems before version 26, all steps begin a moment after the
-  /// method returns. If the launch has already begun, the method returns immediately.
+  /// suspended. Three kinds of steps leave the main actor and may end later: a step that belongs to another actor, a
+  /// ``ServiceInitializer``, and a step whose closure isn't `@MainActor`. On Apple systems before version 26, all steps
+  /// begin a moment after the method returns. If the launch has already begun, the method returns immediately.
   ///
   /// - Returns: A task that waits for the launch, and returns the same report or throws the same error as ``launch()``.
   @MainActor @discardableResult
@@ -205,12 +205,12 @@ public final class LaunchSequence: Sendable {
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
-  ///   - drain: The time between a signal that arrives after the launch, and the shutdown. During this time, the steps
-  ///     and services go on, but ``isReady`` is false, so that load balancers stop sending requests.
+  ///   - drain: The pause between a signal and the shutdown, if the signal arrives after the launch. During the pause,
+  ///     the steps and services go on, but ``isReady`` is false, so that load balancers stop sending requests.
   ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
-  /// - Returns: The exit code. It is 0 if all went well. It is 1 if the launch or the shutdown failed, or if a failed
-  ///   service shut the sequence down, and ``failure`` or the log has the reason. If the signal came during the launch,
-  ///   it is 128 plus the signal's number, as in shells.
+  /// - Returns: The exit code. It is 0 if all went well. If the signal came during the launch, it is 128 plus the
+  ///   signal's number, as in shells. It is 1 if the launch or the shutdown failed, or if the end of a service shut the
+  ///   sequence down. The reason for the code 1 is in ``failure`` or in the log.
   /// - Precondition: A program can handle each of the signals. For example, no program can handle SIGKILL. The limit
   ///   isn't negative.
   @discardableResult

@@ -12,7 +12,7 @@ public protocol LaunchStepConvertible {
 }
 
 extension LaunchStepConvertible {
-  /// Sets the step's ID, for references and the report.
+  /// Sets the ID with which other steps and the report refer to the step.
   ///
   /// The default is the name of the initializer's type. No other step or group of the sequence may have the same ID.
   public func id(_ id: String) -> LaunchStep { launchStep.with { $0.id = id } }
@@ -66,13 +66,14 @@ extension LaunchStepConvertible {
 
   /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is canceled.
   ///
-  /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, with a
-  /// note. An attempt that gets no thread within its limit fails without running, and may be retried. An attempt that
-  /// has begun and doesn't end within the grace period is abandoned: the step fails and isn't retried. If an abandoned
-  /// attempt of the launch completes later, what it set up is shut down immediately. The steps that this step waited
-  /// for are shut down afterward, unless their shutdown has already begun. The limit also applies each time the service
-  /// of a ``ReadyInitializer`` starts, to the time until the service is ready. On the system's clocks, the time passes
-  /// even while steps block every thread of the concurrency pool.
+  /// If a canceled attempt still completes within the sequence's grace period, the step counts as completed, and the
+  /// report has a note about the timeout. An attempt that gets no thread within its limit fails without running, and
+  /// may be retried. An attempt that has begun and doesn't end within the grace period is abandoned: the step fails and
+  /// isn't retried. If an abandoned attempt of the launch completes later, what it set up is shut down immediately. A
+  /// shutdown of the sequence shuts down the steps that this step waited for only afterward, unless their shutdown has
+  /// already begun. Each time the service of a ``ReadyInitializer`` starts, the limit also applies to the time until
+  /// the service is ready. On the system's clocks, the time passes even while steps block every thread of the
+  /// concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -83,7 +84,7 @@ extension LaunchStepConvertible {
   /// Limits the time of the step's shutdown, on the sequence's clock; a shutdown that takes longer is canceled.
   ///
   /// A canceled shutdown that doesn't end within the cancellation grace period is abandoned. The limit applies to the
-  /// time that a service has to end, and then separately to ``Initializable/shutDown()``. If a service that implements
+  /// time that a service takes to end, and separately to ``Initializable/shutDown()``. If a service that implements
   /// ``RunningInitializer/stop()`` takes longer, the service is canceled, and the report shows its step as failed.
   /// Without this modifier, the limit is the step's `.timeout`, or ten seconds if the step has no timeout.
   ///
@@ -113,9 +114,9 @@ extension LaunchStepConvertible {
   ///
   /// A restarted service that isn't ready within the step's timeout is canceled, as if it had ended with an error.
   ///
-  /// - Precondition: The step has a service. The number of restarts, if any, is at least 1, and their window is more
-  ///   than zero. No pause is negative, the limit of growing pauses is at least the first pause, and the jitter is from
-  ///   0 to 1.
+  /// - Precondition: The step has a service. The number of restarts, if any, is at least 1, and the duration within
+  ///   which restarts are counted is more than zero. No pause is negative, the limit of growing pauses is at least the
+  ///   first pause, and the jitter is from 0 to 1.
   public func onExit(_ policy: ExitPolicy) -> LaunchStep {
     let step = launchStep
     if let mistake = policy.mistake { fatalError("\(step): \(mistake)") }

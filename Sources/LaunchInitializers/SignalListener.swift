@@ -38,8 +38,8 @@ final class SignalListener: Sendable {
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// For each signal that the pipe handles, the action that was set before the first listener was added, and
-      /// whether that action called a function of the program.
+      /// For each signal that the pipe handles, the action that was set before the signal's first listener was added,
+      /// and whether that action called a function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0

@@ -9,7 +9,7 @@ final class StepContext: Sendable {
 
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
-  /// The context of another sequence's step that launched `sequence`; nil if no step launched `sequence`.
+  /// The context of the step that launched `sequence`; nil if `sequence` wasn't launched by a step of another sequence.
   fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {

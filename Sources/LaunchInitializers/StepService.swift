@@ -8,7 +8,7 @@ protocol StepService: AnyObject, Sendable {
   /// Unregisters the service.
   func withdraw()
 
-  /// Registers the service again, unless the service is withdrawn or its type already has a registration.
+  /// Registers the service again, unless it is withdrawn or its type already has a registration without a name.
   func restore()
 }
 

@@ -12,9 +12,10 @@
 /// }
 /// ```
 ///
-/// The first of these that exists creates the value: a registration for the enclosing object's class, the property's
-/// expression, a registration for the type, or the type's empty initializer. If none exists, a property of an Optional
-/// type reads nil. The property asks the registry that was current when the enclosing object was created.
+/// The value comes from the first of these sources that exists: a registration for the enclosing object's class, the
+/// property's expression, a registration for the type, or the type's empty value, such as 0 or `[]`. If none exists, a
+/// property of an Optional type reads nil. The property asks the registry that was current when the enclosing object
+/// was created.
 ///
 /// *Cost*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
 /// atomic load, about as long as a read of the language's own `lazy var`.
@@ -24,11 +25,13 @@
 /// write to any stored property. The expression runs on the thread that first reads the property, so a `Lazy` isn't
 /// `Sendable`. For a `Sendable` constant, use ``LazyConstant``.
 ///
-/// *Traps*: A read stops the program if there is no initializer and the type isn't Optional. It also stops the program
-/// if the initializer throws or needs the property itself. The message has the property's name, the chain of requests
-/// and the remedy. To get an error instead, call `try $property.resolve()`.
+/// *Traps*: A read stops the program if none of the value's sources exists and the type isn't Optional. It also stops
+/// the program if the registered initializer throws, or if the creation of the value needs the property itself. The
+/// message has the property's name, the chain of requests and the remedy. To get an error instead, call
+/// `try $property.resolve()`.
 ///
-/// Copies of a struct share the value until one of them is assigned or reset. The other copies keep the value.
+/// Copies of a struct share the value until the property of one copy is assigned or reset. The other copies keep the
+/// value.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline let expression: (() -> Value)?
@@ -165,7 +168,7 @@
     } catch { throw advised(error) }
   }
 
-  /// Puts the type's empty value, such as 0 or `[]`, in memory, and returns whether the type has an empty value.
+  /// Puts the type's empty value, such as 0 or `[]`, in `memory`, and returns whether the type has an empty value.
   ///
   /// The result is also false if the type's conformance to `DefaultInitializable` is isolated to another actor.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
@@ -219,9 +222,9 @@ extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// A text with the value, if there is one, and the file and line of the declaration.
   public var description: String { storage.description(of: "Lazy") }
-  /// The need for a registration, which is unknown, because some properties can do without a registration.
+  /// The property's need for a registration, which is `.unknown`, because it depends on the declaration.
   ///
-  /// Examples are properties with an expression, and properties of a type with an empty value, such as 0 or `[]`.
+  /// A property needs no registration if it has an expression, or if its type has an empty value, such as 0 or `[]`.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

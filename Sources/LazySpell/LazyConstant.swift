@@ -59,7 +59,9 @@ public import SpellRegistry
 
   /// Drops the value, so that the next read creates a new value.
   ///
-  /// A thread that is already creating a value still gets that value, but threads that wait for it get the next value.
+  /// A thread that is already creating a value still gets that value. Threads that wait for that thread get the next
+  /// value instead.
+  ///
   /// The constant's first value stays in memory as long as the constant does, because other threads may be reading it.
   public func reset() { storage.forget() }
 }

@@ -26,12 +26,12 @@
 /// stored property.
 ///
 /// *Traps*: A read stops the program if the value can't be loaded. The message has the property's name, its type, the
-/// resource and the locations that were searched. To get a ``PartialError`` instead, call `try $property.load()`. After
-/// an error, or a missing resource for which the property reads nil, the next read tries again.
+/// resource and the locations that were searched. To get a ``PartialError`` instead, call `try $property.load()`. If
+/// the load fails, or if the property reads nil because the resource is missing, the next read tries again.
 ///
-/// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, or
-/// for a static property, declare a constant. You call the operations of `$property` on the constant itself:
-/// `let theme = Partial<Theme>()`, `theme.value`, `theme.reset()`.
+/// Copies of a struct share the value until the property of one copy is reset. In a class with a checked `Sendable`
+/// conformance, or for a static property, declare a constant. You call the operations of `$property` on the constant
+/// itself: `let theme = Partial<Theme>()`, `theme.value`, `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   /// The resource's name in the declaration; nil if the declaration gives none.

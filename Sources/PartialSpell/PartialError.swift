@@ -14,7 +14,7 @@ public struct PartialError: Error, Sendable {
     public static let noLoader = Code(description: "noLoader")
     /// The resource isn't at any of the ``PartialError/places``.
     ///
-    /// A property of an Optional type reads nil instead of throwing this error.
+    /// A property of an Optional type is nil in this case, and there is no error.
     public static let notFound = Code(description: "notFound")
     /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")
@@ -26,9 +26,10 @@ public struct PartialError: Error, Sendable {
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// The loader couldn't be created, or failed for another reason; see ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
-    /// The initializer registered for the type failed or needs the property itself, or the registry no longer exists.
+    /// The registry couldn't provide the value.
     ///
-    /// ``PartialError/underlying`` has the reason.
+    /// Either the initializer that is registered for the type failed, or it needs the property itself, or the registry
+    /// no longer exists. ``PartialError/underlying`` has the reason.
     public static let notMade = Code(description: "notMade")
   }
 
@@ -42,7 +43,7 @@ public struct PartialError: Error, Sendable {
   public let places: [String]
   /// The error that caused this error, such as an error of the loader or the file system.
   public let underlying: (any Error)?
-  /// The property as `Container.property`; nil unless the property of a class or an actor was read.
+  /// The property as `Container.property`; nil until a property of a class or an actor adds it.
   public private(set) var property: String?
   /// The file and line of the property's declaration, as `Module/File.swift:line`; nil until the property adds them.
   public private(set) var declaration: String?
@@ -53,7 +54,7 @@ public struct PartialError: Error, Sendable {
   ///   - code: The reason that the value can't be loaded.
   ///   - type: The type of the value to load.
   ///   - resource: The resource's name.
-  ///   - places: The locations that were searched, such as file paths, or only the location of the resource.
+  ///   - places: The locations that were searched, such as file paths; if the resource exists, only its location.
   ///   - underlying: The error that the loader caught.
   public init(
     _ code: Code, of type: any Any.Type, resource: String, places: [String] = [], underlying: (any Error)? = nil

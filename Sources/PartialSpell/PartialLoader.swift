@@ -14,7 +14,7 @@ internal import SpellRegistry
 
 /// A type that loads the values of `@Partial` properties from resources.
 ///
-/// Register a loader for all properties, for the properties of one class, or for the properties with one name:
+/// Register a loader for all properties, for the properties of one class, or for the properties with a given name:
 ///
 /// ```swift
 /// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
@@ -105,10 +105,10 @@ public struct DecodablePartialLoader: PartialLoader {
   private struct OutsideFolder: Error, CustomStringConvertible { let description: String }
 }
 
-/// A decoder of one type, which conforms to `FileDecoding` if the type is `Decodable`.
+/// A decoder of files; the decoder conforms to `FileDecoding` if the type `Value` is `Decodable`.
 ///
-/// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it. The loader therefore casts a value of this struct.
+/// The conformance of `Value` to `Decodable` may be isolated to an actor. A cast of a metatype ignores the isolation,
+/// but a cast of a value respects it. The loader therefore casts a value of this struct.
 private struct Decoding<Value> {}
 
 private protocol FileDecoding { func decode(_ data: Data, of file: String) throws -> Any }
@@ -178,7 +178,7 @@ extension Decoding: FileDecoding where Value: Decodable {
     }
   }
 
-  /// Returns the top-level objects of a nib, which no other object in the nib contains.
+  /// Loads a nib and returns its top-level objects: the objects that no other object in the nib contains.
   @MainActor private func topLevelObjects(of nib: String, in bundle: Bundle) -> [Any] {
     #if canImport(UIKit) && !os(watchOS)
       return UINib(nibName: nib, bundle: bundle).instantiate(withOwner: nil)

@@ -28,7 +28,9 @@
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
-    /// Returns a publisher of the current value and, on a scheduler, each later value; see `publisher` for details.
+    /// Returns a publisher of the preference's values that uses the given scheduler instead of the main queue.
+    ///
+    /// Each value except the first is published on the scheduler. For everything else, see `publisher`.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { scheduler.schedule($0) }
     }

@@ -47,8 +47,8 @@ extension Preference {
 
     /// Sets the value, even if the current value can't be read.
     ///
-    /// - Throws: An error if the new value can't be encoded or stored. After an error, the current value stays, unless
-    ///   only synchronizing the store or erasing the former value failed.
+    /// - Throws: An error if the new value can't be encoded or stored; the current value then stays. Also an error if
+    ///   only synchronizing the store or erasing the previous value failed; the new value is then set.
     public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: cache.text(of: value)) }
 
     /// Changes the value in one step: unlike with a `+=`, no other thread or process can write in between.

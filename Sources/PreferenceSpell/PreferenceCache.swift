@@ -25,7 +25,7 @@ public import PreferenceStorage
   /// The current key of the value in `store`.
   let key: String
   private let declaredDefault: DefaultValue<Value>
-  /// Whether a replaced or removed value is immediately erased from the store's medium.
+  /// Whether a replaced or removed value is immediately erased from the store's medium, such as a file.
   private let isErasing: Bool
 
   private let signal: PreferenceSignal?
@@ -36,7 +36,9 @@ public import PreferenceStorage
   private struct State: Sendable {
     /// The last decoded value, and the signal's version for which the value is valid; nil and 0 before the first read.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The cache that has replaced this cache, whose store couldn't be created; nil if no cache has replaced it.
+    /// The cache that has replaced this cache; nil if no cache has replaced it.
+    ///
+    /// A cache is replaced if its store couldn't be created at first, and a later attempt succeeds.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
@@ -109,8 +111,9 @@ public import PreferenceStorage
 
   /// The decoded value from the copy that the calling thread uses, which `threadCopyIndex()` determines.
   ///
-  /// Nil if this copy has another version than the signal, if another thread is using the copy at the same time, or if
-  /// the store has no signals.
+  /// Nil if the version of this copy isn't the signal's version, if another thread is using the copy at the same time,
+  /// or if the store has no signals.
+  ///
   /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
@@ -200,8 +203,8 @@ public import PreferenceStorage
 
   /// Writes a value; if the write fails, keeps the error and reports it.
   ///
-  /// If another writer changes the value after the old value was read, the read and the write are repeated, at most 100
-  /// times. No lock is held between the read and the write.
+  /// If another writer changes the value after the old value was read, the read and the write are repeated. After 100
+  /// attempts, the write fails. No lock is held between the read and the write.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
@@ -290,7 +293,8 @@ public import PreferenceStorage
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     do throws(PreferenceError) { try change() } catch {
-      // The version is read after the assignment, which has changed it if only the erasing of the former value failed.
+      // The version is read after the assignment. If only the erasing of the previous value failed, the assignment has
+      // changed the version.
       let version = signal?.version
       outcome.withLock { $0.writeFailure = (error, version) }
       report(error)

@@ -19,22 +19,22 @@ public import Synchronization
   private let resolved = Lock<ResolvedCache?>(nil)
   /// The cache of a property, which uses only one registry; kept as long as this object.
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of `cache`, for reads that don't retain the object.
+  /// The address of the `PreferenceCache` in `cache`, for reads that don't retain the cache; 0 if there is no cache.
   ///
-  /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized object.
+  /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized cache.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
   /// The cache of a constant such as `let x = Preference(…)` in its declared store or the shared registry's store.
   ///
   /// The cache is kept as long as this object.
   private let constant = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of `constant`, stored with releasing order and loaded with acquiring order.
+  /// The address of the cache in `constant`, stored with releasing order and loaded with acquiring order.
   @usableFromInline let constantAddress = Atomic<UInt>(0)
   /// The caches of a constant such as `let x = Preference(…)` for the registries that threads used last.
   ///
-  /// The number of the registry is the version of each copy. A cache and its store stay alive until a thread with the
-  /// same `threadCopyIndex()` uses another registry.
+  /// The value of each `PreferenceCopy` is a cache, and its version is the number of the cache's registry. A cache and
+  /// its store stay alive until a thread with the same `threadCopyIndex()` uses another registry.
   private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
-  /// The address of `recent`, stored with releasing order and loaded with acquiring order.
+  /// The address of the object in `recent`, stored with releasing order and loaded with acquiring order.
   @usableFromInline let recentAddress = Atomic<UInt>(0)
   /// Whether the declaration has no store.
   ///
@@ -121,8 +121,8 @@ public import Synchronization
   /// If the store couldn't be created, the first use after 100 milliseconds tries again. No lock is held while
   /// registered initializers run. If two threads create a cache at once, only one of the two caches is kept.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    // The closure isn't the key path `\.self`. In a generic type, each use would create this key path, which takes
-    // microseconds.
+    // The closure `{ $0 }` avoids the key path `\.self`. In a generic type, each evaluation of `\.self` would create a
+    // key path, which takes microseconds.
     let known = resolved.withLock { $0 }
     func cache(of known: ResolvedCache?) -> PreferenceCache<Value>? {
       known.map { unsafeDowncast($0.cache, to: PreferenceCache<Value>.self) }
@@ -194,7 +194,7 @@ public import Synchronization
 private struct ResolvedCache: Sendable {
   /// The number of the registry for which `cache` was created.
   let registry: UInt64
-  /// A `PreferenceCache` with the value type of the resolver that keeps this object.
+  /// A `PreferenceCache` with the value type of the resolver that keeps this struct.
   let cache: any AnyObject & Sendable
   /// The time at which to try again to create the store; nil if the store could be created.
   let retry: ContinuousClock.Instant?
@@ -210,7 +210,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
-  /// Whether a replaced or removed value is immediately erased from the store's medium.
+  /// Whether a replaced or removed value is immediately erased from the store's medium, such as a file.
   var isErasing: Bool {
     if case .declared(let key) = defaultValue { return key.isErasing }
     return false

@@ -2,8 +2,8 @@ internal import Support
 
 /// The declarations that the program has used for the keys of one store, and the default values made for them.
 ///
-/// The first default that is made for a declaration, such as `UUID()`, is kept. Every read therefore returns the same
-/// value until the key is set, or until the kept defaults are discarded (`limit`).
+/// The first default that is made for a declaration is kept. Every read therefore returns the same default, such as
+/// one random `UUID()`, until the key is set. All kept defaults are discarded if there are more keys than `limit`.
 package final class PreferenceDeclarations: Sendable {
   /// The position of a declaration in the source code.
   package typealias Place = any Hashable & Sendable & CustomStringConvertible
@@ -38,7 +38,8 @@ package final class PreferenceDeclarations: Sendable {
       made(all[key]![PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)])
     }
     if let known { return known }
-    // No lock is held, because `make` may read preferences. If two threads make a default, the first default is kept.
+    // No lock is held, because `make` may read preferences. If two threads make a default, the default that is stored
+    // first is kept.
     let new = make()
     return declarations.withLock { all in
       let index = PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)

@@ -22,7 +22,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   public let key: String?
   /// The path of the file or the folder that the failure concerns, if there is one.
   public let path: String?
-  /// The error that caused this one, if there is one.
+  /// The error that caused this error, such as a decoding error; nil if there is no such cause.
   public let underlying: (any Error)?
   package let message: String
 
@@ -71,7 +71,9 @@ extension PreferenceError {
 
     private init(_ name: String) { description = name }
 
-    /// The stored value, or its override, can't be read as the requested type; the store keeps the stored value.
+    /// The stored value, or an override such as a command-line argument, can't be read as the requested type.
+    ///
+    /// The store keeps the stored value.
     public static let typeMismatch = Code("typeMismatch")
     /// The value can't be encoded, or the text given for it isn't JSON; the value wasn't written.
     public static let invalidValue = Code("invalidValue")

@@ -4,7 +4,8 @@ import Synchronization
 /// The parts that a custom store needs besides its values: a lock for writers, change notifications, and error streams.
 ///
 /// A ``CustomPreferenceStore`` has one hub. The store's own writes notify the hub automatically, so the store calls the
-/// hub only when others have changed the medium. A property keeps its decoded value until the hub is notified.
+/// hub only when other programs or objects have changed the store's medium, such as a database. A property keeps its
+/// decoded value until the hub is notified.
 ///
 /// ```swift
 /// func reload() throws(PreferenceError) {

@@ -10,7 +10,7 @@ public struct PreferenceImport: Sendable {
   ///
   /// The keys of a JSON object are in the order of the file. The keys of a property list are sorted.
   public internal(set) var keys: [String] = []
-  /// The errors of invalid keys and values that were skipped; empty unless `skippingInvalid` was true.
+  /// The errors of the skipped keys and values; empty unless the import was told to skip invalid keys and values.
   public internal(set) var errors: [PreferenceError] = []
   /// The number of imported keys.
   public var count: Int { keys.count }
@@ -106,7 +106,7 @@ extension PreferenceTransaction {
       }
     }
     for change in changes { stage(change.text, forKey: change.key) }
-    // A JSON object may have several values for a key, of which the last counts.
+    // If a JSON object has several values for a key, the last value is imported, and the key is listed once.
     var known: Set<String> = []
     result.keys = changes.map(\.key).filter { known.insert($0).inserted }
     return result

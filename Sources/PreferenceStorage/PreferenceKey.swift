@@ -37,8 +37,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   /// - Parameters:
   ///   - name: The key in the store.
   ///   - defaultValue: The value of the preference while it isn't set. A read doesn't store this value. In a store with
-  ///     a ``PreferenceHub``, the first read of the unset preference makes the value, and all other reads return the
-  ///     same value. If the program uses more than 10,000 keys of the store, another value may be made.
+  ///     a ``PreferenceHub``, the first read of the unset preference makes the value, and later reads return the same
+  ///     value. If the program uses more than 10,000 keys of the store, a later read may make a new value.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
@@ -59,8 +59,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   /// Without erasing, a former value stays in the file as plain text until the file is compacted. With an erasing key,
   /// each change costs a ``PreferenceStore/compact()``, for which a file store writes and synchronizes all values. If
   /// the compaction fails, the new value is kept, and the former value may remain in the file: call `compact()` to try
-  /// again. The error is thrown or, after an assignment to a property, reported. Operations that name the key by a
-  /// string, and `removeAll()`, erase nothing.
+  /// again. The store's methods throw the error; an assignment to a property reports it in
+  /// ``PreferenceStore/errors``. Operations that name the key by a string, and `removeAll()`, erase nothing.
   public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
   /// The value of the preference while it isn't set.
@@ -128,7 +128,7 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
   /// Whether the value is encoded within a string or data; see ``encoded(_:)``.
   var isEncoded = false
 
-  /// Returns a former key whose value is a string that contains JSON, or data that contains JSON or a property list.
+  /// Returns a former key whose value is encoded in a string (as JSON) or in data (as JSON or a property list).
   ///
   /// Some programs store `Codable` values in this form in `UserDefaults`, with their own code or with a library such as
   /// Defaults.
@@ -142,7 +142,9 @@ extension FormerPreferenceKey {
   /// Creates a former key whose value can be read as the type of the preference.
   public init(_ key: String) { self.init(key: key) }
 
-  /// Returns the value that `json`, the text stored under this key, encodes; nil if `json` is nil.
+  /// Returns the value that is decoded from `json`, or nil if `json` is nil.
+  ///
+  /// The caller passes the JSON text that a store keeps under this key.
   ///
   /// - Throws: `.typeMismatch` if the value isn't of the type, or `.invalidKey` if this key is empty or too long.
   package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {

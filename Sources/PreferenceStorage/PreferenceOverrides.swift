@@ -102,7 +102,7 @@ public struct PreferenceOverrides: Sendable {
 package struct PreferenceOverride: Sendable {
   /// The source of the value as text for messages, such as "the argument -volume".
   package let source: String
-  /// The value as JSON text: the given text if it is JSON, or else a JSON string with the given text.
+  /// The value as JSON text; an argument or a variable that isn't JSON becomes a JSON string.
   private let text: JSONText
   /// The text of an argument or an environment variable; nil for a value from the program's code.
   private let word: String?

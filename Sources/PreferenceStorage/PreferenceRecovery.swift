@@ -14,7 +14,9 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var skippedBytes = 0
   /// The length in bytes of an incomplete last line, which an interrupted write or a truncation leaves.
   public internal(set) var tornBytes = 0
-  /// Whether the first line, which identifies the format, was damaged or missing, as in a file that a person has made.
+  /// Whether the first line, which identifies the format, was damaged or missing.
+  ///
+  /// A preferences file that a person has written by hand may lack this line.
   public internal(set) var headerWasDamaged = false
   /// The numbers of the lines that were read despite a wrong checksum, most likely because a person has edited them.
   public internal(set) var editedLines: [Int] = []

@@ -54,8 +54,9 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   ///
   /// Readers of the store see all of the changes or none. The body runs on the calling thread, and only once unless the
   /// store documents otherwise. If the body throws, nothing is changed. The body must read and write through the
-  /// transaction that it receives, which also reads its own changes. Within the body, a write to the store itself
-  /// throws `.nestedTransaction`, and a read of the store returns the values from before the transaction.
+  /// transaction that it receives. A read through the transaction sees the changes that the body has made so far.
+  /// Within the body, a write to the store itself throws `.nestedTransaction`, and a read of the store returns the
+  /// values from before the transaction.
   ///
   /// ```swift
   /// try store.transaction { changes in
@@ -83,7 +84,7 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Each access returns a new stream. A reader that is more than 64 errors behind misses the oldest errors.
   var errors: AsyncStream<PreferenceError> { get }
 
-  /// Reads the values that others have written since the last read, if the store's medium is shared.
+  /// Reads the values that other processes have written since the last read, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
   /// Waits until all values written so far would survive a power failure, if the store's medium can ensure it.
@@ -139,9 +140,10 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the first key to the text `json`, or removes the first key if `json` is nil, and removes the other keys.
+  /// Sets the text of the first key to `json`, and removes the other keys.
   ///
-  /// If `erasing` is true, the former values of all the keys are erased from the store's medium.
+  /// If `json` is nil, the first key is removed as well. If `erasing` is true, the former values of all the keys are
+  /// erased from the store's medium.
   ///
   /// - Returns: False if the keys no longer have the texts in `known`, so nothing is changed; otherwise, true.
   @discardableResult
@@ -250,9 +252,9 @@ public enum Durability: Sendable {
   /// A write survives the end of the process and a power failure, because the value is on the disk.
   ///
   /// A write costs a synchronization of the disk, which takes 0.1 to 10 milliseconds. On Linux, the store calls
-  /// `fdatasync` for the file and, if necessary, `fsync` for its folder. On Apple platforms, it uses `F_FULLFSYNC` for
-  /// both. The store trusts the disk's report that the value is saved. On a file system without `F_FULLFSYNC`, the
-  /// store uses `fsync`, which leaves the value in the disk's cache.
+  /// `fdatasync` for the file and, if necessary, `fsync` for its folder. On Apple platforms, the store uses
+  /// `F_FULLFSYNC` for the file and the folder. The store trusts the disk's report that the value is saved. On a file
+  /// system without `F_FULLFSYNC`, the store uses `fsync`, which leaves the value in the disk's cache.
   case synced
 }
 

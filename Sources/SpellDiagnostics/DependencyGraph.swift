@@ -11,15 +11,15 @@ public struct DependencyGraph: Sendable {
     /// For a factory, the name is a text such as `factory of Ticket from Int`. If the node stands for a value of
     /// another registry, and the graph's own registry also provides the type, the name ends in `of another registry`.
     public internal(set) var type: String
-    /// The scope of the type's registration; nil if nothing is registered.
+    /// The scope of the type's first registration; nil if nothing is registered.
     ///
-    /// For an instance, this is `unique`. For a factory, this is the scope of the values that the factory makes.
+    /// For an instance, the scope is `unique`. For a factory, it is the scope of the values that the factory makes.
     public internal(set) var scope: String?
     /// The property names to which the type's registrations are limited, such as `"port"` or `.containing("timeout")`.
     public internal(set) var names: [String] = []
     /// The file and line of the type's first registration, as `Module/File.swift:line`; nil if nothing is registered.
     public internal(set) var place: String?
-    /// Whether the type has injected properties and isn't registered itself.
+    /// Whether the type has injected properties, and is neither registered nor needed by another type.
     public internal(set) var isContainer = false
   }
 
@@ -29,7 +29,7 @@ public struct DependencyGraph: Sendable {
     public internal(set) var from: String
     /// The name of the type that is needed.
     public internal(set) var to: String
-    /// Whether the dependency is known only from a recorded request.
+    /// Whether the dependency is known only from a request that was recorded while `graph(_:)` ran a closure.
     ///
     /// Other dependencies are declared by a property or by the parameters of an autowired initializer.
     public internal(set) var isObserved = false
@@ -39,13 +39,15 @@ public struct DependencyGraph: Sendable {
   public let nodes: [Node]
   /// The dependencies, beginning with the dependencies of autowired initializers.
   ///
-  /// If the graph was made with a closure whose requests were recorded, the recorded dependencies follow. If the graph
-  /// was made with properties, the dependencies of the properties follow.
+  /// In a graph that `graph(_:)` returns, the dependencies recorded while its closure ran follow. In a graph that
+  /// `graph(properties:)` returns, the dependencies of the properties follow.
   public let edges: [Edge]
 
+  /// Creates a graph without duplicate nodes or edges.
+  ///
   /// - Parameters:
   ///   - nodes: The types. Only the first node of each name is kept.
-  ///   - edges: The dependencies. Only the first edge between two types is kept.
+  ///   - edges: The dependencies. Only the first edge from one type to another is kept.
   init(nodes: [Node], edges: [Edge]) {
     var (named, drawn): (Set<String>, Set<[String]>) = ([], [])
     self.nodes = nodes.filter { named.insert($0.type).inserted }

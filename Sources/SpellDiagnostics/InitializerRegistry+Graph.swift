@@ -91,9 +91,9 @@ private struct Drawing {
   private let rootServices: Set<Service>
   /// The services that are registered or needed.
   private let services: Set<Service>
-  /// The services by title.
+  /// The registered and needed services, grouped by their titles, which are their labels in the graph.
   ///
-  /// If several services have the same title, the graph adds the module to the name of each.
+  /// If several services have the same title, the graph shows each of them with its module's name.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:

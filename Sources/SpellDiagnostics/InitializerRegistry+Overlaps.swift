@@ -77,11 +77,12 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error for each pair of an instance for any supertype and an older registration for one supertype.
+  /// Returns an error for each case in which an older registration is chosen for a type instead of a newer instance.
   ///
-  /// For that supertype, the older registration is chosen, although the instance was probably meant to be chosen. The
-  /// instance does take precedence over a parent's registration, so only registrations of this registry are compared.
-  /// Older registrations that are themselves instances aren't reported.
+  /// The instance is registered `as: .anySupertype`, and was probably meant to be chosen for the type, which is one of
+  /// its supertypes. The older registration is chosen because it is for exactly this type. The instance does take
+  /// precedence over a parent's registration, so only registrations of this registry are compared. Older registrations
+  /// that are themselves instances aren't reported.
   private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }

@@ -10,7 +10,7 @@ extension InitializerRegistry {
   /// | code | problem |
   /// |---|---|
   /// | `.notRegistered` | an autowired initializer needs a type for which nothing is registered |
-  /// | `.notReady` | an autowired initializer needs a value that exists only for a caller that awaits it |
+  /// | `.notReady` | an autowired initializer, which can't await, needs an async value that isn't kept |
   /// | `.cycle` | autowired initializers need each other |
   /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
   /// | `.shadowed` | a registration is never chosen, isn't chosen for one supertype, or has replaced another one |
@@ -40,7 +40,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each dependency that has no registration, or that has an async value that isn't kept.
+  /// Returns an error for each dependency that has no registration, or whose value is async and isn't kept.
   ///
   /// A dependency of an Optional type needs no registration.
   fileprivate func unmetNeeds() -> [InjectionError] {
@@ -132,7 +132,7 @@ extension Wiring {
     }
   }
 
-  /// Returns the advice if the scope of `holder` may keep a value for longer than that of `held`; otherwise nil.
+  /// Returns advice if the scope of `holder` may keep a value for longer than the scope of `held` does; otherwise nil.
   ///
   /// A value that holds a factory doesn't hold the values that the factory makes.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
@@ -172,8 +172,8 @@ extension Wiring {
 extension Wiring {
   /// Returns an error for each registration that may give each property its own preference store.
   ///
-  /// A property might then not see the changes that another property makes. A registration without a shared scope is
-  /// also reported if its closure returns the same store each time.
+  /// A property might then not see the changes that another property makes. A registration is reported even if
+  /// its closure returns the same store each time, unless its scope keeps one value for all requests.
   fileprivate func unsharedStores() -> [InjectionError] {
     providers.map(\.record).filter(\.makesUnsharedStores).map { record in
       InjectionError(

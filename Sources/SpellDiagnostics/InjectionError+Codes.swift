@@ -5,7 +5,8 @@ public import SpellRegistry
 extension InjectionError.Code {
   /// A registration has no effect, because another registration is always chosen or has replaced it.
   ///
-  /// An instance for any supertype is also reported if an older registration is chosen for one of the supertypes.
+  /// An instance that is registered `as: .anySupertype` is also reported if an older registration is chosen for one of
+  /// the instance's supertypes.
   public static let shadowed = Self(description: "shadowed")
   /// Two registrations have equal rank for a request, and only their age decides which registration is chosen.
   public static let ambiguous = Self(description: "ambiguous")

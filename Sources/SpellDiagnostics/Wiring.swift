@@ -18,7 +18,7 @@ struct Wiring {
   private(set) var providers: [Provider]
   /// The number of roots, which are at the beginning of `providers`.
   let rootCount: Int
-  /// The needs of each registration, in the order of `providers`.
+  /// The needs that each registration's autowired initializer declares, in the order of `providers`.
   private(set) var needs: [[Need]] = []
   /// The needs that were recorded for each registration, in the order of `providers`.
   ///

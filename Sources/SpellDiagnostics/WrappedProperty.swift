@@ -24,7 +24,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   public let valueType: any Any.Type
   /// The type that declares the property.
   public let containerType: any Any.Type
-  /// The name of the module that declares the type.
+  /// The name of the module in which ``containerType`` is declared.
   public let module: String
   /// The name of the type that declares the property, after the names of its enclosing types, such as `Menu.Item`.
   let containerName: String
@@ -38,7 +38,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   fileprivate let requestedName: String?
   /// Whether the declaration may specify a name other than ``requestedName``, or a key.
   fileprivate let takesNameOrKey: Bool
-  /// The class of the container in the property's request; nil if ``requestedName`` is nil.
+  /// The declaring class, which the property's request names as its container; nil if ``requestedName`` is nil.
   fileprivate let requestedContainer: (any AnyObject.Type)?
 
   init(
@@ -77,13 +77,14 @@ extension WrappedProperty {
 
   /// Returns the properties of the running program that have a wrapper, including those of private and nested types.
   ///
-  /// No object is created. The types are found in the metadata that the compiler leaves for the runtime in each loaded
-  /// program and library. Properties of generic types, and of modules that are built with
+  /// No object is created. The types are found in the metadata that the compiler leaves for the runtime in the
+  /// program and each loaded library. Properties of generic types, and of modules that are built with
   /// `-disable-reflection-metadata`, are left out. A call takes milliseconds, and nothing is cached, so list the
   /// properties once in a test. Any thread may call this method while no library is being unloaded.
   ///
   /// - Parameter modules: The names of the modules whose types are listed, as in `import`. If none are given, the types
-  ///   of all modules are listed. The linker leaves out the parts of a library that a program doesn't use.
+  ///   of all modules are listed. Types that the linker leaves out, because the program doesn't use them,
+  ///   aren't listed.
   /// - Returns: The properties, in the order of the program's types.
   public static func all(inModules modules: String...) -> [WrappedProperty] {
     ProgramListing(ofModules: Set(modules)).properties

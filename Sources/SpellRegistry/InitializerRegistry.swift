@@ -15,7 +15,7 @@ internal import Synchronization
 /// exactly the class, then a class with its subclasses (the nearest class first), then any container. The name decides
 /// next: an equal name, then a text that the property's name contains, then any name. The kind decides last: exactly
 /// the type, then an instance that serves supertypes. In a tie, the registry chooses the newest registration. A
-/// registration replaces an older one for the same type or key, class, name and kind.
+/// registration replaces an older registration for the same service (a type or a key), class, name and kind.
 ///
 /// **A registry owns what it makes.** While an initializer runs, one registry is current, and the `@Injected`
 /// properties of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the registry
@@ -25,7 +25,7 @@ internal import Synchronization
 ///
 /// Thread-safe: any thread may register and resolve at any time. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
-  /// The registry of the whole process, which is current unless an initializer or ``run(_:)`` makes another one
+  /// The registry of the whole process, which is current unless an initializer or ``run(_:)`` makes another registry
   /// current.
   public static let shared: InitializerRegistry = {
     let registry = InitializerRegistry(context: .ofProcess)
@@ -40,7 +40,7 @@ public final class InitializerRegistry: Sendable {
   /// synchronous initializer. A detached task inherits none. Everywhere else, ``shared`` is current.
   public static var current: InitializerRegistry { requested ?? shared }
 
-  /// The registry that the calling thread or task has made current; nil if there is none, and ``shared`` is current.
+  /// The registry that the calling thread or task has made current; nil if neither has, and ``shared`` is current.
   @usableFromInline package static var requested: InitializerRegistry? {
     CurrentThread.current.registry ?? TaskContext.current?.registry
   }
@@ -141,7 +141,7 @@ public final class InitializerRegistry: Sendable {
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
       // The registry of the initializer that is running on this thread would take precedence over the registry of the
-      // task, so `body` runs in a frame without a registry.
+      // task, so `body` runs in a `Frame` without a registry.
       return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
@@ -236,18 +236,20 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// An object whose closures inform a test about requests to the test's registry, and about faults.
+/// An object whose closures inform a test about requests to a registry, and about faults.
 ///
-/// The test's trait sets the closures. The object may exist for longer than the registry.
+/// The trait of a test sets the closures for the test's registry. The shared registry sets its own closure. The
+/// reporter may exist for longer than its registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
     /// Called with a message and a place when a test runs the live initializer of a key without a `test` initializer.
     ///
-    /// If this is nil for the registry and all of its parents, the message is written to standard error instead.
+    /// If the closure is nil for the registry and all of its parents, the message is written to standard error instead.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place before the program stops, if the registry or a child is current at that time.
     ///
-    /// This happens if a property can't be injected, or after another mistake whose place is known.
+    /// For example, the program stops if a property can't be injected. The closure isn't called if the mistake's place
+    /// in the source code is unknown.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
     fileprivate var onRequest: Watcher?
   }
@@ -279,8 +281,8 @@ extension InitializerRegistry {
 
   /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
   ///
-  /// A request that nothing serves causes no warning. A request for a declared key causes one only if something is
-  /// registered for the key without a limit to a class or a name.
+  /// A request that nothing serves causes no warning. A request for a declared key causes a warning only if code has
+  /// registered something for the key without a limit to a class or a name.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)

@@ -14,7 +14,8 @@ public import Testing
 /// on any thread. The recorder records each injection once, after the value exists and before the caller gets it.
 /// Each dependency that an initializer requests is a separate injection, and is recorded before the value itself. A
 /// call of `resolve` that returns a factory isn't recorded, but each call of that factory is. A request isn't recorded
-/// if it gets nil because nothing is registered, or if a hook of a registration or registry makes it.
+/// if it gets nil because nothing is registered. A request by an `onInjection` hook of a registration or registry isn't
+/// recorded either.
 ///
 /// The recorder records each request to its registry, even if a parent registry has the registration. A value that a
 /// parent keeps, such as a singleton, requests its own dependencies from the parent. Only a recorder that includes
@@ -147,9 +148,10 @@ public struct Injection: Sendable {
   public let propertyType: any Any.Type
   /// The class of the enclosing object; nil if there is none, as for a struct, a local variable, or a plain `resolve`.
   public let containerType: (any AnyObject.Type)?
-  /// The name in the request; nil if the request has no known name.
+  /// The name with which the value was requested; nil if the request has no known name.
   ///
-  /// This is the property's own name, unless the declaration or `resolve` gives another, as in `@Injected("backup")`.
+  /// This is the name that the declaration or the call of `resolve` gives, as in `@Injected("backup")`. If neither
+  /// gives a name, this is the property's own name.
   public let propertyName: String?
 
   /// Returns whether `type` or an Optional of it was requested, or the value is an instance of `type` or of a subclass.

@@ -111,7 +111,7 @@ extension Issue {
   }
 }
 
-/// A detector of code that uses the shared registry in place of a test's own, or one test's registry in another test.
+/// A detector of code that uses the shared registry, or another test's registry, instead of its own test's registry.
 package final class RegistryEscapes: Sendable {
   /// The detector that the current task uses, which is the same for all tasks except in tests of this module.
   @TaskLocal package static var current = RegistryEscapes()
@@ -128,13 +128,13 @@ package final class RegistryEscapes: Sendable {
     InitializerRegistry.warnOfSharedUse(service, isFound, step)
   }
 
-  /// Reports a request to the shared registry if a running test's own registry would serve the request differently.
+  /// Reports a request to the shared registry if a running test's own registry would handle the request differently.
   ///
   /// Each request is reported only once.
   ///
-  /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If a
-  /// report required such a registration in all running tests, code that is reported when its test runs alone would
-  /// not be reported when the test runs in a suite.
+  /// A detached task doesn't show which test started it. The request is therefore reported even if only one of the
+  /// running tests has a registration of its own for the service. If all running tests had to have such a registration,
+  /// a test that gets a report when it runs alone might get none when it runs together with other tests.
   ///
   /// - Returns: Whether there is such a running test, even if the request was reported earlier.
   private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
@@ -171,8 +171,9 @@ package final class RegistryEscapes: Sendable {
 
   /// Removes a registry from the list of running tests, because its test has ended.
   ///
-  /// After this call, the next read of each injected property is a request, even if the property has a value. If a later
-  /// test reads an injected property of an object that was made in this registry, the read can therefore be reported.
+  /// After this call, the next read of each injected property is a request, even if the property has a value. If a
+  /// later test reads an injected property of an object that was made in this registry, the read can therefore be
+  /// reported.
   func end(of registry: InitializerRegistry) {
     running.withLock { $0.removeAll { $0.registry === registry } }
     registry.reporter?.noteReads()
@@ -180,13 +181,13 @@ package final class RegistryEscapes: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Returns whether this registry would serve a request for a service differently from the shared registry.
+  /// Returns whether this registry would handle a request for a service differently from the shared registry.
   ///
   /// The result is true if this registry or a parent has a registration for the service that isn't limited to a class
-  /// or a name. For an Optional type, a registration of the wrapped type also counts. The result is also true if the
-  /// use of the live initializer of the service's key fails the test.
+  /// or a name. For an Optional type, a registration of the wrapped type also counts. The default of a declared key
+  /// doesn't count. The result is also true if the service's key has no test initializer and the trait is `.strict`.
   ///
-  /// - Parameter usual: The registration that the registry began with, which doesn't count as its own.
+  /// - Parameter usual: A registration to ignore, because the registry began with it; nil if there is none.
   fileprivate func overrides(_ service: Service, besides usual: RegistrationRecord?) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.map(\.record).contains { record in
@@ -270,9 +271,9 @@ extension Trait where Self == RegistryTrait {
   /// func keepsTheVolume() { … }
   /// ```
   ///
-  /// All traits of a test share a registry, so this trait works with or without `.registry`, before or after it. If
-  /// several traits have a store, the store of the innermost trait is used. If one test or suite has several of these
-  /// traits, the last one is used.
+  /// All traits of a test share a registry, so this trait works without `.registry`, and also before or after
+  /// `.registry`. If several traits have a store, the store of the innermost trait is used. If one test or suite has
+  /// several of these traits, the store of the last trait is used.
   ///
   /// - Parameter store: The store, which is created for each test, and for each case of a parameterized test, so that
   ///   tests don't share it. If the expression throws, the test fails without running.

@@ -121,7 +121,7 @@ extension TestClock {
   /// for example by a time limit.
   ///
   /// - Parameters:
-  ///   - count: The exact number of tasks; 0 waits until all tasks have been woken or canceled.
+  ///   - count: The exact number of tasks. If it is 0, the wait lasts until all tasks have been woken or canceled.
   ///   - limit: The maximum real time to wait, apart from time in which other tests occupy all threads.
   ///   - sourceLocation: The source location of the issue.
   public func waitForSleepers(

@@ -16,7 +16,7 @@
 #endif
 
 extension InitializerRegistry {
-  /// Calls `make` with a new preview registry, which has its own in-memory preferences, as the current registry.
+  /// Creates a preview registry with its own in-memory preferences, and calls `make` while this registry is current.
   ///
   /// ```swift
   /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }
@@ -26,7 +26,7 @@ extension InitializerRegistry {
   /// `make` has returned, and the properties of these other views would ask the shared registry.
   ///
   /// - Parameters:
-  ///   - preferences: The stored preferences, by their keys.
+  ///   - preferences: The keys and the values of the registry's stored preferences.
   ///   - make: A closure that creates the preview's content. The new registry is current while the closure runs.
   /// - Returns: The result of `make`.
   public static func preview<Result>(

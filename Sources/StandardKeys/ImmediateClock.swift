@@ -21,7 +21,7 @@ public final class ImmediateClock: Clock, Sendable {
 
     /// Returns the time that is `duration` after this time.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// Returns the duration from this time to the time `other`, which is negative if `other` is earlier.
+    /// Returns the duration from this time to `other`; the duration is negative if `other` is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
     /// Returns whether the left time is earlier than the right time.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }

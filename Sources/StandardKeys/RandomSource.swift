@@ -43,9 +43,9 @@ public final class RandomSource: RandomNumberGenerator, Sendable {
     return bits ^ (bits >> 31)
   }
 
-  /// Calls `body` with the generator, for functions that take a generator `inout`.
+  /// Calls `body` with the generator as an `inout` argument, and returns the result of `body`.
   ///
-  /// No lock is held while `body` runs.
+  /// Functions such as `Int.random(in:using:)` need the generator in this form. No lock is held while `body` runs.
   public func callAsFunction<Result, Failure: Error>(
     _ body: (inout RandomSource) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -25,8 +25,8 @@ extension InjectionKeys {
 
   /// A function that returns a new UUID at each call.
   ///
-  /// In tests and previews, the UUIDs count up from `00000000-0000-0000-0000-000000000000`. Each test that has its own
-  /// registry, as with the trait `.registry`, counts from the beginning.
+  /// In tests and previews, the UUIDs count up from `00000000-0000-0000-0000-000000000000`. In a test that has its own
+  /// registry, for example from the trait `.registry`, the count starts at zero again.
   public static let uuid = InjectionKey<@Sendable () -> UUID>(scope: .singleton) { { UUID() } }
     .test {
       let count = SharedCount()
@@ -40,9 +40,9 @@ extension InjectionKeys {
   /// The clock for delays and timeouts.
   ///
   /// The value is a `ContinuousClock`. In a test, the value is instead the clock that is registered as
-  /// `any Clock<Duration>` when the test first needs the key. The trait `.registry(clock: TestClock())` registers such
-  /// a clock. If no clock is registered, the value is an ``ImmediateClock``, so that no test waits for real time, or
-  /// for a clock that never advances by itself.
+  /// `any Clock<Duration>` when the test first needs the value. The trait `.registry(clock: TestClock())` registers
+  /// such a clock. If no clock is registered, the value is an ``ImmediateClock``. With a `ContinuousClock`, the test
+  /// would have to wait in real time. With a `TestClock` that the test doesn't advance, a sleep would never end.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 

@@ -78,7 +78,7 @@ package func writeToStandardError(_ text: String) {
 
 // MARK: The origin of the process, by its environment and its arguments
 
-/// Whether a test runner started this process: XCTest, Swift Testing, or a package's `swift test`.
+/// Whether a test runner, such as XCTest, Swift Testing or a package's `swift test`, started this process.
 ///
 /// Apple's runners set environment variables. The test process of a Swift package has one of three arguments: a bundle
 /// or program whose name ends in `.xctest`, the program `swiftpm-testing-helper`, or the option `--testing-library`.

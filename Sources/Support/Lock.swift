@@ -2,10 +2,10 @@ public import Synchronization
 
 /// A mutex whose handoff from one thread to the next is visible to the thread sanitizer.
 ///
-/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see this handoff, and
-/// therefore reports races that don't exist. A thread stores the flag `handOver` with releasing order before it unlocks
-/// the mutex, and loads the flag with acquiring order after it locks the mutex. The flag repeats the mutex's own
-/// ordering, and costs one load and one store.
+/// The kernel hands over a contended `Mutex` (on Linux, with a futex). The thread sanitizer doesn't see this handoff,
+/// and therefore reports races that don't exist. To make the handoff visible, a thread stores the flag `handOver` with
+/// releasing order before it unlocks the mutex, and loads the flag with acquiring order after it locks the mutex. This
+/// memory ordering is the same as the mutex's own. The flag costs one load and one store.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)

@@ -15,7 +15,7 @@ extension String {
     } + "\""
   }
 
-  /// The string as XML text, or as an attribute's value in double quotes.
+  /// The string with XML's escapes, for use as text or between the double quotes of an attribute's value.
   ///
   /// A space replaces U+FFFE, U+FFFF and each character below U+0020. XML forbids most of these characters.
   package var xmlEscaped: String {

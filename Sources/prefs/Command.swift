@@ -19,7 +19,8 @@ enum Command: Equatable {
 enum ValueForm: Equatable {
   /// The form depends on the current value of the key.
   ///
-  /// If the current value is a string, the argument is text, with or without JSON's quotes. Otherwise, it is JSON.
+  /// If the current value is a string, the argument is text, with or without JSON's quotes. Otherwise, the argument is
+  /// JSON.
   case kept
   case json
   case text
@@ -82,10 +83,10 @@ extension Command {
     return .notFound
   }
 
-  /// Sets a value, which is read from the standard input if the argument is `-`.
+  /// Sets the value of a key to `value`, or to the text of the standard input if `value` is `-`.
   ///
-  /// If `form` is `.kept` and the current value of the key is a string, the new value is also a string, and the
-  /// argument may omit JSON's quotes. Unless `form` is `.text`, `null` removes the value.
+  /// If `form` is `.kept` and the current value of the key is a string, the new value is also a string, and
+  /// `value` may omit JSON's quotes. Unless `form` is `.text`, `null` removes the current value.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let isInput = value == "-"
     let value = isInput ? try Console.readText() : value

@@ -65,7 +65,7 @@ struct Editing {
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
-      // The old values are without the spaces that a person may have written in the file.
+      // The values in `old` are compact, but a value in the store's file may contain spaces that a person has written.
       for key in edited {
         guard try changes.json(forKey: key).flatMap(PreferenceText.compacted) == old[key] ?? nil else { return false }
       }

@@ -23,7 +23,7 @@ enum Invocation: Equatable {
 struct UsageError: Error, Equatable { let message: String }
 
 extension Command {
-  /// The names, arguments and summaries of the commands, in the order of the help.
+  /// The names, arguments and summaries of the commands, in the order in which the help text lists the commands.
   static let all: [(name: String, arguments: String, summary: String)] = [
     ("list", "", "each key with its value, by first writing"),
     ("get", "KEY... [--string]", "the values, as JSON, or texts without quotes"),

@@ -102,11 +102,13 @@ enum Console {
   }
 
   static func complain(_ message: String) {
-    // If this message can't be written either, the exit status is the only report.
+    // If the message can't be written, the tool's exit code is the only report of the failure.
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
   }
 
-  /// Returns the key, but quoted and escaped if it is empty or contains quotation marks or ASCII control characters.
+  /// Returns the key, or a quoted and escaped form of the key if the key isn't plain.
+  ///
+  /// A plain key isn't empty, and contains neither quotation marks nor ASCII control characters.
   static func shown(_ key: String) -> String {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }

@@ -26,7 +26,7 @@ extension LaunchMachine {
     let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each node that isn't in the report, the step that ended last of all reported steps that the node waited for.
+    // For each node that isn't in the report: of the reported steps that the node waited for, the step that ended last.
     var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
@@ -70,8 +70,8 @@ extension LaunchMachine {
         awaited.append(step)
       }
     }
-    // The last step of `outside` is added only if it ended after all steps in `awaited`, because the steps of a group
-    // mostly wait for one another.
+    // The step of `outside` that ended last is added only if it ended after all steps in `awaited`. Usually, it
+    // didn't, because `awaited` has a step of the same group, and that step has also waited for the steps in `outside`.
     guard let step = lastEnded(outside, in: pass), known.insert(step).inserted else { return awaited }
     let isLast = awaited.allSatisfy { pass.steps[$0].end < pass.steps[step].end }
     return isLast ? awaited + [step] : awaited
@@ -88,7 +88,7 @@ extension LaunchMachine {
       if isMissed(index) {
         step.message = missedLimit
       } else if step.outcome == .notRun {
-        // The shutdown reached its time limit before this step, whose abandoned attempt has already been undone.
+        // The shutdown reached its time limit before it came to this step, but the step's abandoned attempt was undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
       }
     }

@@ -49,7 +49,7 @@ extension LaunchMachine {
     runService(of: step)
   }
 
-  /// An unexpected end of a service's run, which the sequence didn't request.
+  /// The end of a service's run, if the sequence didn't ask the service to end.
   private struct Exit {
     var reason: String
     /// Whether the service threw, or wasn't ready in time.

@@ -18,7 +18,7 @@ extension LaunchMachine {
   mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
-      // The node before the deferred steps has to wait for the end of the launch, when `launched()` queues it.
+      // The node that precedes all deferred steps isn't queued during the launch. `launched()` queues it later.
       if node == plan.deferral, purpose == .launch, phase == .launching { continue }
       passes[purpose].steps[node].queued = now
       if purpose == .launch, let reason = reasonToSkip(node) {
@@ -209,9 +209,9 @@ extension LaunchMachine {
 
   /// Handles the late result of an abandoned job, and reports the job's error, if any.
   ///
-  /// If an attempt of the launch has completed, the method starts to shut down what the attempt set up. After a
-  /// completed attempt at the foreground, it does so only if `isGoingDown(_:)` returns true. If an attempt has failed,
-  /// the method starts the step's rollback, if the step has one.
+  /// If an attempt has completed, the method starts to shut down what the attempt set up. After an attempt of a
+  /// `.foreground` pass, the method starts this shutdown only if `isGoingDown(_:)` returns true. If an attempt has
+  /// failed, the method starts the step's rollback, if the step has one.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -227,7 +227,8 @@ extension LaunchMachine {
 
   /// Returns whether a step is being shut down, or its shutdown has ended.
   ///
-  /// The result is false if the step's service may still be running, because then the step isn't shut down.
+  /// The result is false while the step's shutdown still waits, for example until the step's service has ended. It is
+  /// also false if the service ignored its cancellation, because then the step isn't shut down.
   private func isGoingDown(_ step: Int) -> Bool {
     if passes.shutDown.steps.isEmpty || passes.launch.steps[step].isServiceLeft { return false }
     return [.running, .done].contains(passes.shutDown.steps[step].phase)

@@ -108,7 +108,7 @@ extension LaunchMachine {
     case background
   }
 
-  /// The answer to a call: a report or an exit code to return, or an error to throw.
+  /// The answer to a call: a report to return, an error to throw, or an exit code to return.
   enum Answer: Sendable {
     case report(LaunchReport), error(LaunchError), exitCode(Int32)
 
@@ -122,7 +122,9 @@ extension LaunchMachine {
     /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Unregisters the services that one attempt registered, and registers again the services that they had replaced.
+    /// Unregisters the services that one attempt registered.
+    ///
+    /// If these services had replaced other services of the same step, the replaced services are registered again.
     case withdraw(Job)
     /// Unregisters the services that a step registered before the given attempt.
     ///

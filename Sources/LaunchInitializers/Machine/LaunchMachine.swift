@@ -25,7 +25,7 @@ struct LaunchMachine: Sendable {
   var jobs: [Job: JobState] = [:]
   /// The services that run or will be restarted, by step.
   var services: [Int: ServiceState] = [:]
-  /// The calls that wait for an answer, by number.
+  /// The unanswered calls to the sequence, such as `launch()` and `shutDown()`, by the number of the call.
   var calls: [Int: Call] = [:]
   /// The errors that were thrown, in order.
   var errors = ErrorList()
@@ -36,25 +36,26 @@ struct LaunchMachine: Sendable {
   ///
   /// The error is nil before the end, and also if a call or a signal shut the sequence down after the launch.
   var failure: LaunchError?
-  /// For each step, the problems of its shutdown.
+  /// The problems that occurred when steps were shut down, by step.
   var shutDownProblems: [Int: ShutDownProblems] = [:]
   /// The time limit that the shutdown has reached; nil if it hasn't reached any.
   var reachedLimit: Duration?
 
   /// The pause between a signal and the shutdown, and the time limit of the shutdown.
   ///
-  /// The pause is that of the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
-  /// so far. Without these calls, it is nil until the shutdown begins, and then 30 seconds.
+  /// The pause comes from the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
+  /// so far. Without any such call, the limit is nil until the shutdown begins, and 30 seconds from then on.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
-  /// Whether a signal arrived, and the `arrival` of the latest signal (0 before the first signal).
+  /// Whether a signal arrived, and the arrival number of the latest signal (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
-  /// Whether the app is in the background, and whether steps still have to be repeated because the app has returned to
-  /// the foreground.
+  /// Whether the app is in the background, and whether a pass through the steps is due.
+  ///
+  /// A pass, in which steps may be performed again, becomes due when the app returns to the foreground.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
-  /// The calls of `enterForeground()` that wait for the next pass at the foreground.
+  /// The numbers of the `enterForeground()` calls that wait for the next pass through the steps.
   private var callsForNextPass: [Int] = []
-  /// The number of times that a step began or ended.
+  /// The number of times that an attempt of a step began or that a node of the plan ended.
   var progress = 0
   /// The value that `progress` had when the watch timer was set; nil if the timer isn't set.
   private var watchedProgress: Int?
@@ -73,7 +74,7 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether the job undoes an attempt that was abandoned and ended later.
+    /// Whether the job undoes an attempt that ended only after it had been abandoned.
     var isLateUndo = false
     /// The timers that are set for the job.
     var timers: [Timer] = []
@@ -109,8 +110,8 @@ struct LaunchMachine: Sendable {
   ///
   /// - Returns: The input that ends the job if the job needn't run anymore; otherwise, nil.
   mutating func began(_ job: Job) -> Input? {
-    // A job that undoes an attempt has to run even if it isn't in `jobs`. Such a job was abandoned before it began, or
-    // it was started after the shutdown had reached its time limit or ended.
+    // A job that undoes an attempt has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before
+    // it began, or if it was started after the time limit or the end of the shutdown.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .ended(job, .idle) }
     if state.isCancelled { return .unbegun(job, isRetryable: true) }
     jobs[job]?.hasBegun = true
@@ -226,7 +227,7 @@ struct LaunchMachine: Sendable {
 
   /// Returns whether the maximum number of concurrent steps permits another step.
   ///
-  /// The launch, including its deferred steps, shares one maximum with the pass at a return to the foreground.
+  /// The maximum applies to the steps of the launch and the foreground pass together, and separately to the shutdown.
   private func hasRoom(for purpose: Purpose) -> Bool {
     let running =
       purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
@@ -374,7 +375,7 @@ struct LaunchMachine: Sendable {
   mutating func finish() {
     phase = .over
     failure = makeFailure()
-    // `over` comes before all answers, so that the sequence's resources are released before any call returns.
+    // The action `.over` comes before all answers, so that the sequence's resources are released before a call returns.
     let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
     actions.insert(.over, at: firstAnswer ?? actions.endIndex)
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) { answer([id], finalAnswer(to: call)) }

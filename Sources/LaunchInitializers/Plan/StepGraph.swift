@@ -1,6 +1,6 @@
 /// A directed graph, which has a list of target nodes for each node.
 ///
-/// In a graph of dependencies, for example, the list of a node contains the nodes that it waits for.
+/// In a graph of dependencies, for example, each node's list contains the nodes that this node waits for.
 ///
 /// All lists share one array, because separate arrays would cost more than everything else in a plan of many steps.
 struct StepGraph: Sendable {

@@ -18,7 +18,7 @@ struct StepListing {
     let group: Group?
     /// For each entry that has been added, the range of its nodes.
     var spans: [Span] = []
-    /// The last nodes of two entries: the latest entry that isn't deferred, and the latest deferred entry.
+    /// The last node of the latest entry that isn't deferred, and the last node of the latest deferred entry.
     ///
     /// Entries that declare an order don't count.
     var (former, formerDeferred): (Int?, Int?)
@@ -121,8 +121,8 @@ struct StepListing {
     if let group = list.group { addRequirement(span.lowerBound, group.begin) }
     if !declared.references.isEmpty { users.append((name, span, declared.references)) }
     if !declared.declaresOrder {
-      // A step without a declared order waits for the previous such entry of the list. Deferred entries form a chain of
-      // their own. `addDeferral()` makes the deferred steps wait for all other steps.
+      // An entry without a declared order waits for the previous entry of the list without a declared order. Deferred
+      // entries form a chain of their own. `addDeferral()` makes the deferred steps wait for all other steps.
       if let other = declared.isDeferred ? list.formerDeferred : list.former {
         dependencies.append((span.lowerBound, other))
       }
@@ -160,7 +160,8 @@ struct StepListing {
 
   private mutating func add(_ reference: StepReference, of user: String, _ span: Span) throws(LaunchPlanError) {
     let (id, target) = (reference.id, spans[reference.id])
-    // A declared ID comes before the names of types.
+    // The name of a type is ambiguous if several steps without an ID are of that type, unless another step or group
+    // declares the name as its ID.
     if let count = namesakes[id], count > 1, let target, unnamed.contains(target.lowerBound) {
       throw LaunchPlanError(
         .duplicateID, path: [user, id],
@@ -234,7 +235,7 @@ struct StepListing {
 
   /// Returns the error about a cycle, in which each node waits for the next node, and the last waits for the first.
   private func cycleError(_ cycle: ArraySlice<Int>) -> LaunchPlanError {
-    // The points at the begin and end of a group share one node.
+    // The points at the beginning and the end of a group share one `Node` object.
     var known: Set<ObjectIdentifier> = []
     let named = cycle.filter { known.insert(ObjectIdentifier(nodes[$0])).inserted }
     let steps = named.filter { nodes[$0].declared != nil }

@@ -4,9 +4,11 @@ internal import Support
 struct FileLocation: Sendable {
   /// The path of the file, which is absolute and free of symbolic links after it has been resolved.
   private(set) var path: FilePath
-  /// Whether the path is resolved, which isn't possible before its folder exists.
+  /// Whether `path` is completely resolved, which is possible only once its folder exists.
   private var isResolved = false
-  /// The first missing folder on the path that a symbolic link to a folder leads to; nil if no such link was found.
+  /// A missing folder that is the target of a symbolic link on the path, or the first missing ancestor of the target.
+  ///
+  /// It is nil if no symbolic link to a missing folder was found.
   private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }
@@ -73,8 +75,8 @@ struct FileLocation: Sendable {
       let next = found.appending(name)
       guard let status = try system.find(next) else {
         // Nothing exists below the missing `next`, so the remaining names can't be links, unless a `..` is among them.
-        // If the target of a link to a folder is `next` or lies below it, `resolve` doesn't create `next`, but throws
-        // an error.
+        // If a symbolic link to a folder leads to `next` or to a folder below `next`, the link's target is missing.
+        // Then `resolve` throws an error instead of creating `next`.
         if rest.count >= countAfterLink { missingTarget = next }
         path = rest.reduce(next) { $0.appending($1) }
         return

@@ -4,10 +4,10 @@ import Support
 extension PreferencesFile {
   /// Rewrites the locked file in place, with a line for each key of the table.
   ///
-  /// A file is rewritten in place only if a new file can't replace it. First, a record with all values is appended.
-  /// Then the new lines overwrite the beginning of the file, and the file is truncated after them. Until that happens,
-  /// the appended record determines the values. Each step is synchronized before the next step, so that no values are
-  /// lost if the process ends or the power fails.
+  /// This method is called only if a new file can't replace the file. First, a record with all values is appended.
+  /// Then the new lines overwrite the beginning of the file, and the file is truncated after them. Until the file is
+  /// truncated, the appended record determines the values. Each step is synchronized before the next step, so that no
+  /// values are lost if the process ends or the power fails.
   ///
   /// The line after the header is `Line.markOfRewriting`, which shows a person that a store has rewritten the file. The
   /// last line is unique (`Line.uniqueMark()`), so that other processes notice the rewriting even if the length is
@@ -110,7 +110,7 @@ extension PreferencesFile {
   /// Returns changes that set every value of the table, and remove every other key that occurs in the file.
   ///
   /// If a file ends with a record of these changes, it has exactly the values of the table. The lines before the record
-  /// may be any lines of the old file, or of the compacted file that is overwriting it.
+  /// may be any lines of the old file, or some of the new lines that overwrite the old lines.
   private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
     let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
     return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }

@@ -160,7 +160,7 @@ extension PreferencesFile {
     known = parser.known
     // A new unique mark shows that another store has rewritten the file in place. If only the header is left, a store
     // has removed all values on a full disk. In both cases, no loss is reported. A restored copy from before the last
-    // rewriting in place can also have a different mark. Then its losses aren't reported either.
+    // rewriting in place can also have a different mark. Then the loss of values that the copy lacks isn't reported.
     let hasNewMark = parser.uniqueMark != nil && parser.uniqueMark != uniqueMark
     if hasNewMark || isKnownFile && bytes == Line.header { written = [] }
     if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
@@ -216,7 +216,7 @@ extension PreferencesFile {
 
   /// Closes the open file, which is no longer at the path.
   ///
-  /// The method first reads the lines that were last appended to the file, if they have valid checksums.
+  /// The method first applies to memory the lines that were last appended to the file, if they have valid checksums.
   func leave() {
     guard let old = descriptor else { return }
     wasCarriedOver = false
@@ -230,7 +230,7 @@ extension PreferencesFile {
       _ = try readTail(to: size)
       wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
-      // If the old file can't be read, only the values of the new file count.
+      // If the old file can't be read, the values come only from the file that is now at the path.
     }
     descriptor = nil
   }

@@ -70,7 +70,8 @@ extension PreferencesFile {
       try look(isLocked: true)
       do throws(SystemError) {
         // The file is copied even if its lines were only edited, because a wrong checksum can't distinguish an edit
-        // from damage. If damage has changed the key of a line, the line hides the value of another key.
+        // from damage. If damage has turned the key of a line into another key, the new file lacks the earlier value of
+        // that other key, but the copy has it.
         if !damage.isEmpty, damage != copied {
           let copy = try copyAside(old).url
           memory.withLock { $0.recovery?.copy = copy }
@@ -193,7 +194,7 @@ extension PreferencesFile {
     discard(tradePath)
   }
 
-  /// Removes a file that is still at `tradePath`, because a process ended while it exchanged the names of two files.
+  /// Removes a file that an earlier rewrite has left at `tradePath`, for example because its process ended early.
   ///
   /// If the file may be another program's, the store first makes a copy of it and reports an error.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
@@ -225,7 +226,7 @@ extension PreferencesFile {
     return (try? append(known.lacksNewline ? [UInt8(ascii: "\n")] + line : line)) != nil
   }
 
-  /// Makes in the new file the changes that another program made in the old file while the old file was being replaced.
+  /// Writes to the new file the changes that another program made to the old file while it was being replaced.
   private func takeOver(
     from old: Descriptor, beyond left: KnownPart, except changes: [PreferenceChange]
   ) throws(PreferenceError) {
@@ -239,7 +240,8 @@ extension PreferencesFile {
 
   /// Appends to the new file the changes that another program has just appended to the old file, despite the lock.
   ///
-  /// - Returns: True if the old file is unchanged since it was last read, and nothing was repeated; otherwise, false.
+  /// - Returns: True if the old file is unchanged since it was last read, and nothing was appended to the new file;
+  ///   otherwise, false.
   /// - Throws: `.outdated` if the old file was changed otherwise than by appending, or if an appended line is damaged
   ///   or has a wrong checksum.
   private func repeatAppended(

@@ -53,8 +53,8 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // Changes to values that memory already has are left out if `isConfirmed()` finds that the file has them too.
-        // Otherwise, all changes are written.
+        // If `isConfirmed()` returns true, memory matches the file, and a change isn't written if its key already has
+        // the new value in memory. If `isConfirmed()` returns false, all changes are written.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
         let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)

@@ -27,7 +27,7 @@ final class PreferencesFile: @unchecked Sendable {
     var table = ValueTable()
     /// The error that reads throw because the file couldn't be read and `table` is empty; otherwise nil.
     var failure: PreferenceError?
-    /// The time at which a reader last tried to open a file that couldn't be opened.
+    /// The time at which a reader last tried again to open or read the file after a failure (`openAgain()`).
     var lastTry: SuspendingClock.Instant?
     var recovery: PreferenceRecovery?
     /// The time at which `lookAround` last began to read the file; nil before the first time.
@@ -94,9 +94,9 @@ final class PreferencesFile: @unchecked Sendable {
   ///
   /// If the limit of a write isn't longer than this wait, the write waits at most 50 milliseconds for the lock.
   var waitInVain = Duration.zero
-  /// The thread that last kept the file locked for a long time, and the time until which that thread doesn't lock the file.
+  /// The thread that last kept the file locked for a long time, and the time at which its pause ends.
   ///
-  /// During this pause, other processes can lock the file.
+  /// The thread doesn't lock the file during its pause, so that other processes can lock the file.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
@@ -106,8 +106,8 @@ final class PreferencesFile: @unchecked Sendable {
   static let readingLimit = Duration.seconds(1)
   /// The age above which the values in memory count as outdated while `isFollowed` is false.
   ///
-  /// A store that reads an outdated value first reads the file. For this, it waits for other threads no longer than the
-  /// same time. After that, the value is read from memory as it is.
+  /// A store that reads an outdated value first reads the file. To do so, the store waits at most `followingLimit` for
+  /// other threads. If they take longer, the store reads the value from memory as it is.
   private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -171,9 +171,9 @@ extension PreferencesFile: TransactionValues {
     return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
-  /// Tries again to open or read a file if memory contains an error, at most ten times a second.
+  /// Tries again to open or read the file if memory contains an error, at most ten times a second.
   ///
-  /// Like any `reload()`, this can wait for other threads for up to five seconds.
+  /// The method calls `reload()`, which can wait up to five seconds for other threads.
   ///
   /// - Returns: Whether this call has tried to open or read the file.
   private func openAgain() -> Bool {
@@ -208,7 +208,7 @@ extension PreferencesFile {
     return records
   }
 
-  /// Brings memory up to date before a store, for instance in `json(forKey:)`, reads values from memory.
+  /// Brings memory up to date before a store reads values from memory, for instance in `json(forKey:)`.
   ///
   /// The first call doesn't watch the file, because a tool that reads one value and exits needs no watch. It just reads
   /// the file, unless the file was read in the last 50 milliseconds. The second call starts to watch the file
@@ -244,7 +244,8 @@ extension PreferencesFile {
   private func keepWatching() {
     if isForked { return }
     let new = watch.withLock { watch -> FileWatch? in
-      // The last listener may have ended in the meantime. A new watch could then run until the file is closed.
+      // Without `isWatchNeeded`, a watch could start after the last listener has ended. This watch could run until the
+      // file is closed.
       guard watch == nil, isWatchNeeded else { return nil }
       watch = system.watch(path) { [weak self] in self?.catchUp(within: PreferencesFile.readingLimit) ?? true }
       return watch
@@ -272,7 +273,7 @@ extension PreferencesFile {
     ended?.cancel()
   }
 
-  /// Reads the changes by other processes, and reports an error unless memory already has an error with its code.
+  /// Reads the changes by other processes, and reports an error unless memory has an error with the same code.
   ///
   /// - Returns: False if the `Turn` lock isn't free within the limit, or if this thread holds it; otherwise, true.
   private func catchUp(within limit: Duration) -> Bool {

@@ -9,8 +9,8 @@ enum FreeRoom {
   /// Returns the range of the first adjacent lines that may be overwritten and together have at least `count` bytes.
   ///
   /// A line may not be overwritten if it is damaged or has the last change to a key. As an exception, the last change
-  /// to a key in `removed` may be overwritten if it is the key's only change in the file. If an earlier line also had a
-  /// change to the key, the value from that line would become valid again.
+  /// to a key in `removed` may be overwritten if it is the key's only change in the file. If there were an earlier
+  /// change to the key, the value of that change would become valid again.
   ///
   /// - Returns: Nil if there are no such lines.
   static func find(for count: Int, in file: [UInt8], removing removed: Set<String>) -> Range<Int>? {

@@ -7,8 +7,8 @@
 extension JSONText {
   /// Creates the text of a value to set; nil if the value is nil.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if its
-  ///   type isn't Optional and its text is `null`. In the file, `null` means that the key has no value.
+  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or is
+  ///   encoded as `null` although its type isn't Optional. In the file, `null` means that the key has no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     do { self = try JSONText(encoding: value) } catch {
@@ -129,7 +129,7 @@ extension JSONText {
     return "Read it as the type it was written as, or remove it"
   }
 
-  /// The error for a text that can't be decoded because its kind of value, such as a string, doesn't fit the type.
+  /// The error for a text that `decodeOtherwise(_:)` refuses before decoding, such as a string for an integer type.
   private struct KindMismatch: Error {}
 
   /// The kind of the value, in words for error messages, according to the first byte of the text.
@@ -160,8 +160,9 @@ extension JSONText {
   }
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // A text of the wrong kind for a string, an integer or a date is refused without a decoder, because a decoder would
-    // first read all of a long text. The text of a date always has a fraction or an exponent, unlike an integer.
+    // If the type is `String`, `decode(_:)` has found that the text isn't a valid string. An integer type refuses a
+    // string without a decoder, because a decoder would first read all of a long text. A date refuses an integer,
+    // because the text of a date always has a fraction or an exponent.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     if string == JSONText.storedNil {

@@ -128,8 +128,8 @@ package enum PreferenceText {
   /// A result of nil means that the key is to be removed. If the value is nil and the default isn't, the result is
   /// `JSONText.storedNil`.
   ///
-  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or if its
-  ///   type isn't Optional and its text is `null`.
+  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or is
+  ///   encoded as `null` although its type isn't Optional.
   package static func text<Value: Encodable>(
     of value: Value, forKey key: String, default defaultValue: @autoclosure () -> Value
   ) throws(PreferenceError) -> String? {

@@ -6,9 +6,10 @@ enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
-  /// The line with an empty object that a store appends to a file before it replaces the file.
+  /// The line that a store appends to an old file before replacing it with a new file; the line's object is empty.
   ///
-  /// The line tells other processes that the file now at the path has all values of the replaced file.
+  /// From this line, other processes that still have the old file open learn that the new file has all of the old
+  /// file's values.
   static let mark: [UInt8] = {
     var bytes: [UInt8] = []
     append([], to: &bytes)
@@ -210,9 +211,10 @@ enum Hexadecimal {
 
 /// The part of a file that the values in memory reflect, from the beginning of the file to the end of a line.
 ///
-/// To find changes by other stores before a write, a store compares at most the end of this part with the file. This is
-/// enough, because a store that changes a file appends to it, ends it with a unique line, or leaves only the header.
-/// The end includes all bytes that this process has appended since its last comparison.
+/// Before a write, a store looks for changes by other stores. It compares no more of the file than the end of this
+/// part, which is enough, because a store that changes a file appends to it, ends it with a unique line
+/// (`Line.uniqueMark()`), or leaves only the header. The end includes all bytes that this process has appended since
+/// its last comparison.
 struct KnownPart: Sendable, Equatable {
   /// A number of bytes at the beginning of the file, and their checksum.
   struct Beginning: Sendable, Equatable {

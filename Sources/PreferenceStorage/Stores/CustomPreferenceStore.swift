@@ -94,7 +94,7 @@ private struct StoreValues<Store: PreferenceStore>: TransactionValues {
 extension TransactionValues {
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     let change = PreferenceChange(key: key, text: text)
-    // A value that can't be read may be overwritten.
+    // If the old value can't be read, it counts as different, so that the change can replace it.
     do throws(PreferenceError) { return try self.text(forKey: key) == text ? nil : change } catch { return change }
   }
 }

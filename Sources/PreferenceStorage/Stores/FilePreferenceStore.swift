@@ -49,7 +49,7 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
   ///   - aroundLock: A closure that the writing thread calls before it takes the file's lock. The closure returns
   ///     another closure to call after the write. With the two closures, an app can prevent its suspension while it
-  ///     holds the lock. Neither is called if the store takes the lock only to read a damaged or replaced file.
+  ///     holds the lock. Neither closure is called if the store takes the lock only to read a damaged or replaced file.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
   ///   `.nestedTransaction` within a transaction on the file. After an error, the file is unchanged. A read-only file
   ///   isn't an error.
@@ -92,8 +92,8 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Reads the file again, and returns the damage that was found in the file; nil if the file is sound.
   ///
-  /// - Throws: `.busy` if the file seems damaged, but another process holds its lock for longer than the store's
-  ///   limit; any error in reading the file.
+  /// - Throws: `.busy` if the file seems damaged, but another process holds the file's lock for longer than the
+  ///   store's `lockWaitLimit`; or any error in reading the file.
   package func damage() throws(PreferenceError) -> PreferenceRecovery? {
     let limit = terms.lockWaitLimit
     let isChecked = try file.inTurn(within: limit) { () throws(PreferenceError) in

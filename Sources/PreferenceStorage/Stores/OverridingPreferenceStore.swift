@@ -90,7 +90,7 @@ extension PreferenceStore {
     }
   }
 
-  /// This store without its overrides, which is the store that an assignment changes.
+  /// This store without its overrides, which is the store that an assignment to a property changes.
   package var withoutOverrides: any PreferenceStore {
     switch self {
     case let store as OverridingPreferenceStore: return store.base.withoutOverrides

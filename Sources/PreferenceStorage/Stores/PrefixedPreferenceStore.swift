@@ -16,7 +16,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// The prefix of the keys in the base store.
   let prefix: String
 
-  /// Creates a store for the keys of a base store that begin with a prefix; the new store's keys omit the prefix.
+  /// Creates a store that puts the prefix before each of its keys, and keeps the values in the base store.
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
   /// Returns a key of the base store without the prefix.
@@ -44,7 +44,8 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
-      // This transaction reads values from the base transaction, because reads of the base store may return overrides.
+      // This transaction reads values from the base transaction, because a read of the base store may return an
+      // override instead of the stored value.
       var transaction = PreferenceTransaction(on: PrefixedValues(base: baseChanges.values, store: self))
       let result = try body(&transaction)
       // The base store decides whether to write a value that is equal to the old value. The length of the prefixed key
@@ -79,7 +80,9 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
 
-  /// Compacts the base store, and so erases removed and replaced values of all its keys, even without the prefix.
+  /// Compacts the base store.
+  ///
+  /// The compaction erases removed and replaced values of all keys of the base store, even of keys without the prefix.
   public func compact() throws(PreferenceError) { try base.compact() }
 }
 

@@ -79,7 +79,8 @@ package class FileSystem: @unchecked Sendable {
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
       // On Apple platforms, `fsync` leaves the data in the disk's cache, so it is used only if the file system doesn't
-      // support `F_FULLFSYNC`. Any other error is thrown, because a successful `fsync` would hide it.
+      // support `F_FULLFSYNC`. If `F_FULLFSYNC` fails for another reason, its error is thrown, because a successful
+      // `fsync` would hide the error.
       do throws(SystemError) {
         _ = try retrying("F_FULLFSYNC") { fcntl(file, F_FULLFSYNC) }
       } catch {
@@ -239,9 +240,9 @@ package class FileSystem: @unchecked Sendable {
   /// Makes a write beyond the process's limit on the length of files (`ulimit -f`) fail, instead of ending the process.
   ///
   /// The system sends the signal SIGXFSZ before the write fails, and the default action of the signal ends the process.
-  /// This property installs a handler that does nothing, which programs started by the process don't inherit. If the
-  /// program already ignores or handles the signal, its choice is kept. Blocking the signal or checking the limit would
-  /// slow every write by a tenth. The limit may also be lowered between a check and the write.
+  /// This property installs a handler that does nothing. Programs that the process starts don't inherit the handler. If
+  /// the process already ignored or handled the signal, that behavior is restored. Blocking the signal or checking the
+  /// limit would slow every write by a tenth. The limit may also be lowered between a check and the write.
   private static let writesWithoutSignal: Void = {
     var former = sigaction()
     _ = sigaction(SIGXFSZ, nil, &former)
@@ -280,7 +281,9 @@ extension FileSystem {
     try ifPresent { () throws(SystemError) in try status(atPath: path) }
   }
 
-  /// Gives a file that the superuser has just created to the owner of the file's folder, if possible.
+  /// Changes the owner of a file or folder that the superuser has just created, if possible.
+  ///
+  /// The new owner is the owner of the enclosing folder.
   private func handOver(_ file: Int32, in folder: FilePath) {
     guard user == 0 else { return }
     do throws(SystemError) {
@@ -343,7 +346,9 @@ private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CCha
     @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
 #endif
 
-/// Repeats a call that a signal has interrupted, and throws any other error.
+/// Makes a system call, and repeats it as long as signals interrupt it.
+///
+/// - Throws: The error of a call that failed for another reason.
 func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {
   while true {
     let answer = body()

@@ -65,7 +65,7 @@ extension SystemError {
   var isTaken: Bool { number == EEXIST }
   /// Whether the disk, the quota or the process's file-size limit is exhausted.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
-  /// Whether the error shows that no other file can replace the file.
+  /// Whether the error means that the file can't be replaced by another file.
   ///
   /// The file may be a mount point of its own (`EBUSY`), or the process may lack the permission to replace the file.
   var isOfFixedFile: Bool { number == EBUSY || isRefusal }

@@ -59,7 +59,7 @@ extension DependencyGraph {
     }
   }
 
-  /// The numbers of the nodes by type name.
+  /// The number of each node, under the name of the node's type.
   ///
   /// Drawings use the numbers as IDs, because a type name may contain any character.
   var ids: [String: Int] {
@@ -70,8 +70,8 @@ extension DependencyGraph {
 extension DependencyGraph.Node {
   /// The text of a node: the type's name, followed by notes in parentheses.
   ///
-  /// If the node is for a declared key, a note gives the key's file and line. Another note gives the scope, unless it
-  /// is `unique`. A type that has no registration, and isn't a container, has the note `missing`.
+  /// If the node is for an `InjectionKey`, a note gives the key's file and line. Another note gives the scope, unless
+  /// it is `unique`. A type that has no registration, and isn't a container, has the note `missing`.
   var label: String {
     var name = type[...]
     var notes: [String] = []

@@ -9,7 +9,7 @@ struct ProgramListing {
   private(set) var properties: [WrappedProperty] = []
 
   private let images = LoadedImages.sections
-  /// The value types of all declared keys; nil until `findKeyTypes()` has found them.
+  /// The types of the values of all declared keys; nil until `findKeyTypes()` has found them.
   private var keyTypes: Set<ObjectIdentifier>?
 
   /// - Parameter modules: The names of the modules whose types are listed. An empty set lists all modules.
@@ -59,7 +59,7 @@ struct ProgramListing {
     return TypeName.isHeldByReference(wrapped) && mayHaveKey(wrapped)
   }
 
-  /// Returns the value types of all keys that the program declares.
+  /// Returns the types of the values of all keys that the program declares.
   ///
   /// A key is a static constant, which is created at its first use and doesn't occur in the metadata. But the code that
   /// creates an `InjectionKey<Value>` asks the runtime for this type by the type's mangled name, which does occur in

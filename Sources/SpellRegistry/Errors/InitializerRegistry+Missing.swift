@@ -107,9 +107,9 @@ private struct NearMatches {
     case subtype
     /// The registration is for containers of exactly one class, a superclass of the requesting container's class.
     case superclassOnly
-    /// The registration is for the requested type but another name or container, or for a type with a similar name.
+    /// The registration is for the requested type, but with another name or container.
     ///
-    /// A registration for a declared key of the requested type also counts.
+    /// A registration also counts if it is for a type with a similar name, or for a declared key of the requested type.
     case similar
     /// The registered closure returns nothing, although it may be meant to make the value.
     case nothing
@@ -149,8 +149,9 @@ private struct NearMatches {
     return bareName.isSimilar(to: name) ? .similar : nil
   }
 
-  /// Returns the sentence about a registration for the notes of an error, or nil if the registration isn't similar to
-  /// the request.
+  /// Returns a sentence about the given registration, which becomes a note of the error.
+  ///
+  /// The result is nil if the registration isn't similar to the request.
   func note(on record: RegistrationRecord) -> String? {
     let (type, wanted, found) = (service.type, TypeName.of(service.type), record.service)
     switch relation(to: record) {

@@ -75,9 +75,9 @@ public struct InjectionError: Error, Sendable {
 
   /// The names of the requested types, from the outermost request to the fault.
   ///
-  /// The path of a cycle ends with the repetition of the type with which the cycle begins. If a cycle was stopped only
-  /// by the limit of the stack or of the number of completion hooks, the path is one round of the cycle, without
-  /// earlier requests.
+  /// The path of a cycle ends with the repetition of the type with which the cycle begins. Some cycles are found only
+  /// because the thread's stack is nearly full, or because too many completion hooks have run. The path of such a cycle
+  /// is one round of the cycle, without earlier requests.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, if the code is ``Code/initializerFailed``.
@@ -90,7 +90,7 @@ public struct InjectionError: Error, Sendable {
 
   /// Returns a copy of the error with `step`, the request that caused the path's first step, in front of the path.
   ///
-  /// If `whole()` has returned this error, the result is this error without the step.
+  /// An error that `whole()` has returned gains no step, and is returned unchanged.
   package func asked(by step: InjectionStep) -> InjectionError {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }

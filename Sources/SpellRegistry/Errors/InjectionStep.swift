@@ -8,7 +8,7 @@ package struct InjectionStep: Sendable {
   package var property: String?
   /// The place of the property's declaration, as `Module/File.swift:line`; nil if none is known.
   package var declaration: String?
-  /// The place of the registration that serves the request, as `Module/File.swift:line`; nil if none is known.
+  /// The place of the registration chosen for the request, as `Module/File.swift:line`; nil if none is known.
   package var registration: String?
   /// The place at which the requested key is declared, as `Module/File.swift:line`; nil if a type is requested.
   package let key: String?
@@ -35,16 +35,17 @@ package struct InjectionStep: Sendable {
   /// The first argument of `resolve` for this step, as source code: `Clock.self`, or `.key` in place of a declared key.
   private var source: String { key != nil ? ".key" : TypeName.source(of: type.type) }
 
-  /// The source code of a call that requests this step's value and can throw, for messages.
+  /// The source code of a throwing call that requests this step's value, for use in messages.
   var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
 
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
-  /// Returns the source code of an `Injected` constant that requests this step's value when the constant is read.
+  /// Returns the source code that creates an `Injected` instance for this step's value, such as `Injected<Clock>()`.
   ///
-  /// Unlike an `@Injected` property, this constant is also possible in a `Sendable` class.
+  /// The code is for a constant such as `let clock = Injected<Clock>()`, which requests the value when `clock.value` is
+  /// read. Unlike an `@Injected` property, such a constant is also possible in a `Sendable` class.
   ///
-  /// - Parameter policy: The constant's `InjectionPolicy` as source code, such as `.everyRead`; empty for the default.
+  /// - Parameter policy: The instance's `InjectionPolicy` as source code, such as `.everyRead`; empty for the default.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
     return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"

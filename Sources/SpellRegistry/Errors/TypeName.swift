@@ -1,16 +1,16 @@
 internal import Support
 
-/// The names of types as they are written in source code: `any Tracker`, `Clock?`.
+/// A namespace for functions that return the names of types as in source code, such as `any Tracker` and `Clock?`.
 ///
-/// For some types, these names differ from source code, because the runtime's names do. For example, generic arguments
-/// lack `any`, and all generic arguments in a protocol composition come after the last protocol.
+/// The functions start from the names that the runtime reports, so some results differ from source code. For example,
+/// generic arguments lack `any`, and all generic arguments in a protocol composition come after the last protocol.
 package enum TypeName {
   /// Returns the name of a type without its module.
   ///
-  /// A call takes a few microseconds, so the function is meant for messages and drawings.
+  /// A call takes a few microseconds, so the function is meant for messages and diagrams.
   ///
   /// - Parameter isNested: Whether the name of a nested type includes its enclosing types, as in `Menu.Item`. The name
-  ///   of a protocol with generic arguments never includes them.
+  ///   of a protocol with generic arguments never includes its enclosing types.
   package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
     if let optional = type as? any OptionalValue.Type { return operand(optional.wrappedType, isNested: isNested) + "?" }
     if let factory = type as? any FactoryType.Type {
@@ -28,7 +28,7 @@ package enum TypeName {
   /// Returns the name as in source code: `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
   ///
   /// A name with several arguments is returned unchanged, because the runtime may order the arguments differently than
-  /// source code does. The argument of a composition's first protocol ends up after the last protocol.
+  /// source code does. For the composition `any A<Int> & B`, the result is `any A & B<Int>`.
   private static func withArgument(_ name: String) -> String {
     let (equals, open) = (" == ".utf8, "<Self.".utf8)
     guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }

@@ -22,7 +22,7 @@
     unsafe slots?.deallocate()
   }
 
-  /// Calls `body` with the value for an address and returns the result of `body`, or returns nil if there is no value.
+  /// Returns the result of calling `body` with the value for an address; nil if the address has no value.
   @inline(__always) func withValue<Result>(of id: ObjectIdentifier, _ body: (borrowing Value) -> Result) -> Result? {
     guard let slots = unsafe slots else { return nil }
     switch unsafe slots[index(of: UInt(bitPattern: id), in: slots)].value {
@@ -42,7 +42,9 @@
     }
   }
 
-  /// Stores a value for an address, and returns the value that it replaces, or nil if there was none.
+  /// Stores a value for an address.
+  ///
+  /// - Returns: The address's previous value; nil if the address had no value.
   mutating func put(_ value: consuming Value, for id: ObjectIdentifier) -> Value? {
     let slots = unsafe slotsWithRoom()
     let index = unsafe index(of: UInt(bitPattern: id), in: slots)
@@ -53,7 +55,9 @@
     return value
   }
 
-  /// Removes the value for an address, and returns the removed value, or nil if there was none.
+  /// Removes the value for an address.
+  ///
+  /// - Returns: The removed value; nil if the address had no value.
   mutating func take(_ id: ObjectIdentifier) -> Value? {
     guard let slots = unsafe slots else { return nil }
     var hole = unsafe index(of: UInt(bitPattern: id), in: slots)

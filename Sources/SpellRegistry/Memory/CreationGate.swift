@@ -13,8 +13,8 @@ public import Synchronization
 /// A state is settled unless it is busy or awaited. Threads that compete to make a value all try to exchange the
 /// settled state for busy, and the thread that succeeds makes the value. It makes and writes the value with no lock
 /// held, and then stores a settled state with releasing order. A reader that loads `ready` with acquiring order sees
-/// everything that this thread wrote before the store. A value without competing threads, such as that of an
-/// ``AsyncRun``, is written while the gate is vacant.
+/// everything that the successful thread wrote before the store. A value without competing threads, such as the value
+/// of an ``AsyncRun``, is written while the gate is vacant.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
@@ -35,12 +35,14 @@ public import Synchronization
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
 
-  /// Records that `thread` makes the value from now on, or returns false if the state is no longer `settled`.
+  /// Records that `thread` makes the value from now on, if the state is still `settled`.
+  ///
+  /// - Returns: Whether the state was still `settled`.
   func begin(from settled: UInt, on thread: UInt) -> Bool {
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Exchanges the state for the state `settled` and wakes the waiting threads, unless the state is already `replaced`.
+  /// Sets the state to `settled` and wakes the waiting threads, unless the state is already `replaced`.
   func settle(as settled: UInt) {
     var found = current
     while found != Self.replaced {

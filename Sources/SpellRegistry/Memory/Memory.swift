@@ -160,7 +160,7 @@ struct ErasedType: Hashable, Sendable {
 @safe @frozen @usableFromInline package struct PropertyMemory {
   /// The creation state of a property's value, and the address of the ``Epoch`` that all properties share.
   ///
-  /// In memory, it is directly before the value.
+  /// In memory, the head is directly before the value.
   @safe @frozen @usableFromInline struct Head: ~Copyable {
     @usableFromInline let gate: CreationGate
     @usableFromInline let epoch: UnsafePointer<Epoch>

@@ -9,7 +9,7 @@
 /// @Lazy var basket: Basket        // Basket()
 /// ```
 ///
-/// Common value types of the standard library conform, and `import Spellbook` adds some of Foundation's.
+/// Common value types of the standard library conform. With `import Spellbook`, some Foundation types also conform.
 public protocol DefaultInitializable {
   /// Creates the empty value.
   init()

@@ -32,7 +32,8 @@ extension InjectionObserver {
   ///
   /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
   func notify(_ value: Any, at point: InjectionPoint) {
-    // If the initializer has assigned the property, the object has other storage, at the same source location.
+    // The initializer that made the value may also have assigned the property. The property then has new storage, but
+    // still the same source location.
     let place = point.identity?.place
     guard let name = point.declaredName ?? place.flatMap({ WrappedProperties.name(declaredAt: $0, in: self) }) else {
       trap(

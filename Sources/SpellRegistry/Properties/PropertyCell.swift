@@ -2,7 +2,9 @@ internal import Support
 internal import Synchronization
 
 extension PropertyCell {
-  /// A closure that is called if nothing is registered, and returns whether it has put a value in the memory.
+  /// A closure that is called if no registration makes the value.
+  ///
+  /// - Returns: Whether the closure has put a value in the memory.
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
 
   @usableFromInline static func allocate(
@@ -80,8 +82,9 @@ extension PropertyCell {
   /// For a property with an expression, the value comes from a registration for the container's class, or else from the
   /// expression. For any other property, it comes from the registration that the registry chooses, or else from the
   /// fallback. If neither source has a value, the property keeps its old value. Without an old value, an Optional
-  /// property reads as nil, and for any other property the call throws. In a cell for another form of the value, only
-  /// the fallback makes values. If `callsHooks` is true, the hooks are called with a new value.
+  /// property reads as nil, and for any other property the call throws. If the cell stores the value in another form,
+  /// such as a weak reference, only the fallback makes values. If `callsHooks` is true, the hooks are called with a new
+  /// value.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
@@ -143,7 +146,8 @@ extension PropertyCell {
     let (registry, linksWeakly) = try registry(for: container, orCurrent: hasExpression)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
-    // The epoch is read before the value is made, so that a re-injection in the meantime makes the new value outdated.
+    // Each re-injection starts a new epoch. The epoch is read before the value is made, so that a re-injection in the
+    // meantime makes the new value outdated.
     let epoch = self.memory.epoch
     // Other threads may be reading the old value, so the new value goes into a new cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
@@ -259,8 +263,8 @@ extension PropertyCell {
   /// its parents has a registration for the property's request, the result is the box's registry. Otherwise, the result
   /// is the property's own registry.
   ///
-  /// - Parameter orCurrent: Whether to return the current registry if the property's own registry no longer exists. A
-  ///   property with an expression does, because the expression needs no registry.
+  /// - Parameter orCurrent: Whether to return the current registry if the property's own registry no longer exists.
+  ///   The argument is true for a property with an expression, because the expression needs no registry.
   /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
   ///   registry weakly.
   /// - Throws: `.notRegistered` if the property's own registry no longer exists and `orCurrent` is false.
@@ -290,7 +294,9 @@ extension PropertyCell {
 
   // MARK: Replacement by a new cell
 
-  /// Makes `new` the property's current cell instead of `old`, or returns false if `old` is no longer the current cell.
+  /// Makes `new` the property's current cell, unless `old` is no longer the current cell.
+  ///
+  /// - Returns: Whether `new` has replaced `old`.
   @discardableResult
   private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
@@ -300,7 +306,7 @@ extension PropertyCell {
       return (true, newer)
     }
     if isReplaced {
-      // The property wrapper's own cell stays marked as replaced, so that readers of the wrapper use the newest cell.
+      // `self`, the cell in the property wrapper, is marked too, so that readers of the wrapper use the newest cell.
       memory.head.gate.settle(as: CreationGate.replaced)
       old.memory.head.gate.settle(as: CreationGate.replaced)
     }
@@ -361,7 +367,8 @@ extension PropertyCell {
   ///
   /// A value is outdated if the property's registry or one of its parents has re-injected the property's service since
   /// the value was made or last checked. An assigned value is never outdated. If the value isn't outdated, the function
-  /// marks it as current in this epoch. Until the next epoch, the function then returns false at once.
+  /// stores the current epoch in the gate. Later calls then return false at once, until a re-injection, for example,
+  /// starts the next epoch.
   ///
   /// - Parameter state: The state of the gate of `cell`, which contains the epoch of the value.
   /// - Precondition: `self` is the cell in the property wrapper, because reflection finds the property's name with the

@@ -29,7 +29,9 @@
     memory = cell.memory
   }
 
-  /// Creates empty storage for a property that asks the registry that is current at this call.
+  /// Creates empty storage for a property.
+  ///
+  /// The property gets its values from the registry that is current during this call.
   ///
   /// - Parameters:
   ///   - place: The source location of the property's declaration.
@@ -42,7 +44,7 @@
         named: name))
   }
 
-  /// Creates empty storage that keeps the value of the property of `other` in another form, such as a weak reference.
+  /// Creates empty storage for the property of `other`, but for another form of the value, such as a weak reference.
   ///
   /// The new storage never requests a value from a registry. Error messages show the property as declared, with the
   /// type `Other`.
@@ -52,7 +54,9 @@
         for: Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment))
   }
 
-  /// Returns storage for this property with a new value, to put into the wrapper's field.
+  /// Returns new storage for this property that contains `value`.
+  ///
+  /// Assign the new storage to the wrapper's field.
   @inlinable public func replaced(with value: Value) -> PropertyStorage {
     let storage = replacedWithNothing()
     storage.memory.value.put(value)
@@ -60,7 +64,9 @@
     return storage
   }
 
-  /// Returns storage for this property without a value, to put into the wrapper's field.
+  /// Returns new storage for this property that contains no value.
+  ///
+  /// Assign the new storage to the wrapper's field.
   @inlinable public func replacedWithNothing() -> PropertyStorage {
     PropertyStorage(.allocate(like: cell))
   }
@@ -225,7 +231,7 @@
   /// - Parameter wrapper: The name of the property wrapper, such as `Lazy`.
   package func description(of wrapper: String) -> String { description(of: wrapper, value) }
 
-  /// Returns a description of the property that shows the given value, which another storage keeps for the property.
+  /// Returns a description that shows `value`, even if another `PropertyStorage` of the same property stores the value.
   package func description(of wrapper: String, _ value: Value?) -> String {
     "\(wrapper)<\(TypeName.of(Value.self))>(\(value.map { "\($0)" } ?? "no value yet"), declared at \(place))"
   }

@@ -21,10 +21,10 @@ package enum WrappedProperties {
   /// for the same class and source location try that field first. They still check the identity, because several
   /// properties have one source location if a function makes the wrappers.
   ///
-  /// A wrapper that contains a reference to the property's storage is found without a copy. To compare the identity of
-  /// any other wrapper for a property of type `type`, the search copies the wrapper. It copies the wrapper in the
-  /// remembered field at once, and the remaining wrappers only if no wrapper contains a reference to the storage. No
-  /// other thread may be changing a wrapper at the time of the copy.
+  /// If a wrapper contains a reference to the property's storage, the search finds the wrapper without copying it. If
+  /// no wrapper does, the search copies each wrapper for a property of type `type`, to compare the identity. If the
+  /// wrapper in the remembered field is for this type and contains no such reference, it is copied before the search
+  /// looks at the other wrappers. No other thread may be changing a wrapper while the search copies it.
   ///
   /// - Parameters:
   ///   - type: The type of the property.

@@ -33,10 +33,10 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
   ///
   /// - Throws: `.initializerFailed` if the factory's closure throws. `.wrongIsolation` if the closure belongs to the
-  ///   main actor, and the call is made outside of the main actor. `.cycle` if a call needs its own result, or if calls
-  ///   or completion hooks cause each other without end. `.stackExhausted` if too little of the thread's stack is left.
-  ///   `.notRegistered` if the registry that provided the factory no longer exists. Otherwise, the error of a
-  ///   dependency.
+  ///   main actor, and the call is made outside of the main actor. `.cycle` if a call needs its own result. `.cycle`
+  ///   also if calls cause each other without end, or if completion hooks do. `.stackExhausted` if too little of the
+  ///   thread's stack is left. `.notRegistered` if the registry that provided the factory no longer exists. Otherwise,
+  ///   the error of a dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }

@@ -13,7 +13,7 @@
 /// | How the value is made | What to write |
 /// |---|---|
 /// | by a closure, perhaps from other services | `{ Clock() }`, `{ Network(clock: try $0.resolve()) }` |
-/// | by an initializer, from its parameters | `autowire(_:)` |
+/// | by an initializer such as `Network.init`, whose parameters are resolved | `autowire(_:)` |
 /// | by a closure, for the properties of one class | `in(_:subclasses:_:)`, ``in(_:subclasses:)`` |
 /// | on the main actor | `onMainActor(_:)`, `onMainActor(in:subclasses:_:)`, ``autowireOnMainActor(_:)`` |
 /// | by an `async` closure | `async(_:)` |

@@ -168,10 +168,10 @@ extension InitializerRegistry {
   /// try registry.override(.player) { $0.play = { _ in } }
   /// ```
   ///
-  /// Use it for a client that is a struct of closures, to replace one closure in a test or a preview. The call resolves
-  /// the key immediately. Later requests to this registry get the changed value, except requests for which the key has
-  /// a registration that is limited to the requesting object's class or the property's name. Properties that already
-  /// have a value keep it.
+  /// If a service is a struct of closures, this method can replace one closure in a test or a preview. The call
+  /// resolves the key immediately. Later requests to this registry get the changed value. Exceptions are requests for
+  /// which the key has a registration that is limited to the requesting object's class or the property's name.
+  /// Properties that already have a value keep it.
   ///
   /// - Parameters:
   ///   - key: The declared key. Its value may come from a registration or from the key's own initializer.
@@ -193,9 +193,9 @@ extension InitializerRegistry {
 // MARK: Mistakes
 
 extension InitializerRegistry {
-  // The parameter `closure` of the next function exists because no trailing closure fits its type. Without this
-  // parameter, the compiler could match a trailing closure with `value` if the closure contains an error. The compiler
-  // would then report the type of the key instead of the error in the closure.
+  // The next function has the parameter `closure` only for better error messages: no trailing closure fits its type.
+  // Without this parameter, the compiler could match a trailing closure that contains an error with `value`. The
+  // compiler would then report the type of the key instead of the error in the closure.
   /// Unavailable, because `register` takes a closure or an ``Initializer``, not a value.
   @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult

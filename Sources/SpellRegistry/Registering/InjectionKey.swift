@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The namespace of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
 ///
-/// `@unchecked Sendable`: the compiler can't check a class that isn't final. This class and its one subclass have only
-/// constants of `Sendable` types.
+/// `@unchecked Sendable`: the compiler can't check a class that isn't final. All stored properties of this class and of
+/// its one subclass are constants of `Sendable` types.
 public class InjectionKeys: @unchecked Sendable {
   /// The place in the source code at which the key is declared.
   package let place: SourcePlace
@@ -28,7 +28,7 @@ public class InjectionKeys: @unchecked Sendable {
   /// The type of the key's value, for code that knows the key's type only at run time.
   package class var valueType: any Any.Type { Never.self }
 
-  /// Returns a new default registration, which makes the key's value if no other registration serves a request.
+  /// Returns a new default registration, which makes the key's value if no other registration matches a request.
   func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
     -> RegistrationRecord
   {
@@ -64,9 +64,9 @@ public class InjectionKeys: @unchecked Sendable {
 /// ```
 ///
 /// Registrations for the key's type, or for another key of that type, have no effect on the key. The registry's
-/// ``InitializerRegistry/context`` selects one of the key's own initializers. To find the registry that keeps the
-/// initializer's value, a request goes from the requested registry to its parent, and on to further parents, for as
-/// long as the next parent has the same context. Test registries without a common parent therefore share no values.
+/// ``InitializerRegistry/context`` selects one of the key's own initializers. The requested registry keeps this
+/// initializer's values if the registry has no parent, or if its parent has another context. Otherwise, the same rule
+/// applies to the parent. Test registries without a common parent therefore share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
 /// tells keys apart by their identity. Creating a second key at one place in the source code stops the program. A
@@ -119,9 +119,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// @Injected(.seat) var makeSeat  // try makeSeat(7)
   /// ```
   ///
-  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
-  ///   `as: .anySupertype`. If `initializer` makes factories, `scope` must be `.unique`, because `.factory(scope:)`
-  ///   specifies the scope of the factory's values.
+  /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
+  ///   must not have `as: .anySupertype`. If `initializer` makes factories, `scope` must be `.unique`, because
+  ///   `.factory(scope:)` specifies the scope of the factory's values.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
@@ -184,8 +184,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// static let loader = InjectionKey(.onMainActor { Loader() }).test(.onMainActor { Loader(title: "fake") })
   /// ```
   ///
-  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
-  ///   `as: .anySupertype`.
+  /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
+  ///   must not have `as: .anySupertype`.
   public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
 
   /// Returns a copy of the key whose live initializer also runs in tests.
@@ -215,8 +215,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.preview`.
   ///
-  /// - Precondition: `initializer` must not be for one class of containers, and an `.instance(_:as:)` must not have
-  ///   `as: .anySupertype`.
+  /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
+  ///   must not have `as: .anySupertype`.
   public func preview(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .preview) }
 }
 

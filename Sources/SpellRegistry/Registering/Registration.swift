@@ -66,8 +66,8 @@ extension Registration where Value: Sendable {
   /// values that were made as dependencies of an initializer that then failed, but never for a registered instance. If
   /// completion hooks cause each other without end, the request throws an error of code `.cycle`.
   ///
-  /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's point has
-  ///   no container.
+  /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's
+  ///   ``InjectionPoint`` has no container.
   /// - Returns: The registration.
   @_disfavoredOverload @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {

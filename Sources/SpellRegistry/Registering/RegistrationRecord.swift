@@ -20,7 +20,7 @@ package final class RegistrationRecord: Sendable {
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
-  /// Whether this is a declared key's default, which is used only if no other registration serves the request.
+  /// Whether this is a declared key's default, which is used only if no other registration matches the request.
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger number.
   package let age: UInt64
@@ -188,7 +188,7 @@ package final class RegistrationRecord: Sendable {
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
-  /// Schedules the calls of the completion hooks with a new value for the end of the resolution.
+  /// Schedules the completion hooks, which get a new value when the resolution ends.
   func enqueueCompletions(
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution

@@ -4,9 +4,10 @@
 /// limited to a container or a name, or are instances that are also registered for their supertypes. The table returns
 /// the other registrations as candidates, which the registry compares with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
-  /// A registration in the table with its value, which each request copies while it holds the table's lock.
+  /// A registration in the table, together with its kept value.
   ///
-  /// The entry owns the value's ``ValueCell``, so the value exists for as long as a request can find the entry.
+  /// A request copies the value while it holds the lock that guards the table. The entry owns the value's
+  /// ``ValueCell``, so the value exists for as long as a request can find the entry.
   struct Entry: ~Copyable, Sendable {
     let record: RegistrationRecord
     /// The value that the registration keeps; nil if there is none, or if the value is weak or may expire.
@@ -62,7 +63,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  /// The registrations that serve all requests of their service, whatever the name and container.
+  /// The registrations that are for all requests of their service, whatever the request's name and container.
   private var plain = AddressTable<Entry>()
   private var limited = AddressTable<Limited>()
   /// The instances that are registered with `as: .anySupertype`.
@@ -86,7 +87,8 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The default registrations of used keys, in the order of the first use of each key.
   ///
-  /// A key is left out if another registration serves all properties with the key, whatever their name and class.
+  /// A key's default is left out if another registration is for all requests of the key, whatever their name and
+  /// container.
   var defaultsInForce: [RegistrationRecord] {
     allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
@@ -131,7 +133,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - mayHaveName: Whether the request may have a name.
   ///   - memory: The memory to which to copy a kept value, unless the registration has hooks; nil to copy nothing.
   ///   - optionals: Whether to copy the value of a registration for an Optional type.
-  ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
+  ///   - mayBeDefault: Whether to look for a key's default registration if the key has no other registration.
   ///   - only: Receives the only registration that can be chosen, unless its value was copied. The registration isn't
   ///     part of the result, because a registration in a `Lookup` would be retained a second time.
   @inline(__always) func lookUp(
@@ -181,7 +183,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
-  /// Returns whether any registration that may serve requests for a service is only for properties with certain names.
+  /// Returns whether any registration that may be chosen for a request of a service is limited to certain names.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
   }
@@ -213,7 +215,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  /// Removes a registration and returns its entry, or nil if the table doesn't have the registration.
+  /// Removes a registration.
+  ///
+  /// - Returns: The entry of the removed registration; nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
     isInForce(record) ? exchange(record, for: nil) : nil
   }

@@ -10,13 +10,15 @@ internal import Support
 ///
 /// Any number of registrations in any registries can share a cache. It is safe to use from any thread.
 public final class ScopeCache: Sendable {
-  /// The name of the cache, shown in descriptions of a registry and in drawings of the dependency graph.
+  /// The cache's name, shown in error messages, descriptions of registries, and diagrams of the dependency graph.
   let name: String
 
   /// The registrations whose scope is `.cached(in:)` with this cache, each with its registry, as weak references.
   private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
-  /// Creates an empty cache, whose name error messages and diagrams of the dependency graph show.
+  /// Creates an empty cache with a name.
+  ///
+  /// The name is shown in error messages, descriptions of registries, and diagrams of the dependency graph.
   public init(_ name: String) { self.name = name }
 
   /// Drops every value in the cache, and makes later requests get new values.

@@ -1,14 +1,15 @@
 internal import Support
 internal import Synchronization
 
-/// One run of an async initializer, with the other runs that its task awaits.
+/// One run of an async initializer, together with the other runs that the run's task awaits.
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
 /// value that the run makes. A run counts as awaiting another run only if its own resolver or task makes the request.
 ///
 /// Requests from another task that an initializer has started don't count, because the initializer may never await that
-/// task. There is one exception. A request from the other task completes a cycle if it is for the value of the run A
-/// whose initializer has started the task, or for a value whose initializer has requested A's value.
+/// task. There is one exception. Let A be the run whose initializer has started the other task. A request from that
+/// task completes a cycle if it is for A's value, or for a value whose initializer has requested A's value, directly or
+/// through other runs.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -22,8 +23,8 @@ final class AsyncRun: Sendable {
 
   /// The state of a run.
   ///
-  /// When the initializer ends, the run releases the asking run and the resolution, because tasks that the initializer
-  /// has started may keep this run alive longer.
+  /// When the initializer ends, the run releases `asker` and `resolution`, because a task that the initializer has
+  /// started may keep this run alive longer.
   private struct State: Sendable {
     /// The task in which the initializer runs; nil until the initializer starts.
     var task: TaskID?
@@ -41,7 +42,8 @@ final class AsyncRun: Sendable {
   private struct Await: Sendable {
     /// The chain of runs that leads to the awaited run, without the first run of the task.
     ///
-    /// First come the nested runs in the task, up to the run that made the request. The last one is the awaited run.
+    /// The chain starts with the nested runs in the task, up to the run that made the request. It ends with the awaited
+    /// run.
     let path: [AsyncRun]
     var other: AsyncRun { path[path.count - 1] }
   }
@@ -126,10 +128,9 @@ final class AsyncRun: Sendable {
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  /// Returns the steps that led from the run that is making a registration's value to this run.
+  /// Returns the steps that led to this run, starting after the step of the run that is making a registration's value.
   ///
-  /// The step of the run that is making the value isn't included. The result is nil if neither this run nor a run that
-  /// led to this run is making the value.
+  /// The result is nil if neither this run nor a run that led to this run is making the value.
   func steps(
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
@@ -150,15 +151,15 @@ final class AsyncRun: Sendable {
   /// Awaits the end of this run by calling `wait`, unless the wait would complete a cycle.
   ///
   /// - Parameter asker: The run that makes the request; nil if no run does.
-  /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, `.cycle` if
-  ///   an unfinished initializer started the calling task, and the run of that initializer is this run, or was begun
-  ///   for a request of this run's initializer, directly or through other runs.
+  /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, let A be the
+  ///   unfinished run, if any, whose initializer started the calling task. In this case, `.cycle` if this run is A, or
+  ///   if this run's initializer has requested A's value, directly or through other runs.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
-      // The calling task is about to await this run. If this run waits for an initializer that has started the task and
-      // awaits it, the run and the task would wait for each other forever.
+      // The calling task is about to await this run. This run may be waiting for the initializer that has started the
+      // calling task. If that initializer awaits the task, the run and the task would wait for each other forever.
       if let path = CurrentThread.current.run()?.path(from: self) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }
@@ -183,7 +184,7 @@ final class AsyncRun: Sendable {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]
     while let path = paths.popLast(), let last = path.last {
-      // A run also waits for the runs whose values its initializer has requested.
+      // A run also waits for the runs whose values its initializer has requested, so `last` may wait for this run.
       if let rest = self.path(from: last) { return path.dropFirst() + rest }
       for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next.other)).inserted {
         paths.append(path + next.path)

@@ -22,7 +22,9 @@ internal import Support
     }
   }
 
-  /// Puts the value that is kept for the arguments, or else a new value, in memory, and calls the hooks.
+  /// Puts a value in memory, and calls the hooks.
+  ///
+  /// If a value is kept for the arguments, memory gets that value. Otherwise, memory gets a new value.
   ///
   /// - Parameter arguments: The arguments; nil if an argument isn't equal to itself, in which case no value is kept.
   func putKept(
@@ -36,7 +38,8 @@ internal import Support
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
-        // The result is always true, because the value for one list of arguments is never withdrawn on its own.
+        // `putValue` would return false for a withdrawn value, but the value for one list of arguments is never
+        // withdrawn on its own.
         _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
           try run(in: memory, type, registry, linksWeakly: true, gate: gate, on: thread, make: make)
         }

@@ -70,8 +70,8 @@ final class FactoryValues: Sendable {
 
   /// Ends a use of a variant, and removes the unused variants with the given hash that have no value.
   ///
-  /// From time to time, the function removes such variants for all hash values. The next removal of this kind happens
-  /// after as many uses as the table had hash values before the removal, but after at least 16 uses.
+  /// From time to time, the function removes such variants for all hash values. The number of uses until the next
+  /// removal of this kind is the number of hash values that the table had before this removal, but at least 16.
   private func leave(_ variant: Variant, _ hash: Int) {
     let unused = state.withLock { state in
       variant.userCount -= 1

@@ -13,9 +13,10 @@ struct Frame: BitwiseCopyable {
   var asker = Asker()
   /// Whether objects made in this frame hold their registry weakly.
   ///
-  /// They must if a registry may keep the value that the frame makes. Otherwise, both could keep each other alive.
+  /// They must do so if a registry may keep the value that the frame makes. Otherwise, the registry and the value could
+  /// keep each other alive.
   ///
-  /// If this is nil, the task's context decides. The context's answer for the first object is then stored in the frame.
+  /// If this is nil, the task's context decides. The decision for the first object is then stored in the frame.
   var linksWeakly: Bool?
   /// The address of the `CreationGate` at which other threads wait for the value.
   ///

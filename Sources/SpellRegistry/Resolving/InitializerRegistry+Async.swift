@@ -77,7 +77,7 @@ extension InitializerRegistry {
       } catch {
         throw asyncError(error, thrownBy: Request(service, named: name).step(record))
       }
-      // Without a cell, the registration was withdrawn after the search, so the loop searches again.
+      // If `made` is nil, the registration was withdrawn after the search. In this case, the loop searches again.
       guard let cell = made else { continue }
       if hooks.areUsed || record.hooks.areUsed {
         callHooks(cell.memory, of: record, at: Request(record.service, named: name).point)

@@ -85,7 +85,7 @@ extension InitializerRegistry {
     return values
   }
 
-  /// The registrations of this registry and its parents that aren't overridden, in the order of registration.
+  /// The registrations of this registry and its parents, except overridden registrations, in the order of registration.
   package var reachable: [Match] {
     var keys: Set<RegistrationRecord.Key> = []
     return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
@@ -97,8 +97,8 @@ extension InitializerRegistry {
   package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
-      // While the frame exists, each request in `body` joins the resolution instead of starting one. The frame doesn't
-      // change which registry is current.
+      // `with` pushes a frame. While the frame exists, each request in `body` joins the resolution instead of starting
+      // another resolution. The frame doesn't change which registry is current.
       try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
       return false
     }
@@ -136,7 +136,8 @@ extension InitializerRegistry {
     case value(callingHooksOf: RegistrationRecord?)
     /// No value was put in memory.
     ///
-    /// If no registration matches a request for an Optional type, that type is included, because its value may be nil.
+    /// If no registration matches a request for an Optional type, that type is included, so that the caller can use nil
+    /// as the value.
     case nothing(Finding.OptionalType? = nil)
   }
 
@@ -162,7 +163,7 @@ extension InitializerRegistry {
       case .match(let record, let owner):
         let result = try putScopedValue(
           memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
-        // Without a value, the registration was withdrawn after the search, so the loop searches again.
+        // If no value was put in memory, the registration was withdrawn after the search, so the loop searches again.
         if case .value = result { return result }
       case .nothing(let optional):
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }

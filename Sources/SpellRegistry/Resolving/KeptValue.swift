@@ -8,7 +8,7 @@ internal import Synchronization
 /// new cell.
 final class KeptValue: Sendable {
   private struct State: Sendable {
-    /// The cell that has the value or will have it; nil as long as no request has needed a cell.
+    /// The current cell, which has the value or will have it; nil until the next request needs a cell.
     var cell: ValueCell?
     /// A reference to the object of a weak value.
     ///
@@ -24,7 +24,7 @@ final class KeptValue: Sendable {
 
     /// Whether the registration was withdrawn, and nothing is left for requests from before the withdrawal.
     ///
-    /// Such a request still gets the value of a cell that has one, or whose value is being made.
+    /// A request from before the withdrawal still gets the cell's value if that value exists or is being made.
     var isWithdrawn: Bool {
       guard isRetired, let cell else { return isRetired }
       return cell.gate.current == CreationGate.vacant && !runs.areMaking(cell)
@@ -50,7 +50,8 @@ final class KeptValue: Sendable {
 
   /// Puts the kept value in memory, or a new value from `make` if the registration keeps none yet.
   ///
-  /// One call of `make` serves all callers that find the same cell. If `make` throws, each waiting thread tries again.
+  /// All callers that find the same cell get the value of a single call of `make`. If `make` throws, each waiting
+  /// thread tries again.
   ///
   /// - Parameter registry: The registry that contains the registration. For a value of a factory, this may be any
   ///   registry, because no table has an entry for that value.
@@ -149,7 +150,7 @@ final class KeptValue: Sendable {
       let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
       let object = state.weak.object
-      // The caller may make the value, which the deadline of a former value mustn't end.
+      // The caller may make a new value, which mustn't expire at the deadline of a former value.
       if object == nil && cell.gate.current == CreationGate.vacant { state.deadline = nil }
       return (cell, Unchecked(value: object), expired)
     }
@@ -230,7 +231,7 @@ final class KeptValue: Sendable {
 
   // MARK: Async runs
 
-  /// The answer to a request for an async value.
+  /// The result of `admit(orCreate:)`: a cell with the value, a ticket for the run that makes the value, or neither.
   enum Admission {
     case ready(ValueCell)
     case awaiting(SharedRuns.Ticket)

@@ -16,7 +16,8 @@ extension InitializerRegistry {
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     /// No registration serves the request.
     ///
-    /// If the requested type is an Optional, that type is the associated value, because the request's value may be nil.
+    /// If the requested type is an Optional, that type is the associated value, so that the caller can use nil as the
+    /// result of the request.
     case nothing(OptionalType? = nil)
 
     typealias OptionalType = any OptionalValue.Type
@@ -49,7 +50,8 @@ extension InitializerRegistry {
 
   /// Finds the registration that serves a request, in this registry or else in a parent.
   ///
-  /// If there is none, the search continues with the default of a requested key, or an Optional's wrapped type.
+  /// If there is none, the function searches for the default registration of a requested key, or for a registration of
+  /// the type that a requested Optional type wraps.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
@@ -208,9 +210,10 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Returns whether this registry or a parent has a registration of a type that isn't limited to one class.
+  /// Returns whether this registry or a parent has a registration that serves any container's requests for a type.
   ///
-  /// The method makes no value. For an Optional type, a registration of the wrapped type also counts.
+  /// The method makes no value. A registration that is limited to one class of containers doesn't count. For an
+  /// Optional type, a registration of the wrapped type also counts.
   ///
   /// - Parameters:
   ///   - type: The type of the values.

@@ -8,7 +8,7 @@ final class RegistryReference: Sendable {
     var weak: WeakReference?
   }
   private let state: Lock<State>
-  /// The registry's reporter, which this reference keeps even after the registry no longer exists.
+  /// The registry's reporter, which this reference keeps even when the registry no longer exists.
   let reporter: RegistryReporter?
 
   init(to registry: InitializerRegistry, isWeak: Bool) {

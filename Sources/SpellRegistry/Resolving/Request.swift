@@ -29,8 +29,8 @@
 
   /// Creates a request for a service without a container object.
   ///
-  /// - Parameter containerType: The class of the container, with which class-specific registrations also count; nil for
-  ///   no container.
+  /// - Parameter containerType: The class of the container, or nil if the request has no container. Registrations that
+  ///   are limited to containers of this class also count.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
     self.init(service.type, service.key, named: name.map { RequestedName($0) }, inClass: containerType)
   }

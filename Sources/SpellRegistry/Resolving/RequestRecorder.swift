@@ -20,7 +20,9 @@ package final class RequestRecorder: Sendable {
 
   deinit { Self.count.subtract(1, ordering: .relaxed) }
 
-  /// The recorder of the current task, which the tasks that this task starts inherit, except detached tasks.
+  /// The recorder of the current task.
+  ///
+  /// The tasks that this task starts inherit the recorder, unless they are detached.
   @TaskLocal package static var current: RequestRecorder?
   private static let count = Atomic(0)
 

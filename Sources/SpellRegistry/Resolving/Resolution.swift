@@ -3,6 +3,8 @@ internal import Synchronization
 
 /// The state of one outermost request: its values of scope `.graph`, and the completion hooks to call at its end.
 ///
+/// The requests that initializers make during the outermost request belong to the same resolution.
+///
 /// The ``ThreadState`` holds the resolution while its thread resolves a value. An async initializer may move between
 /// threads, so its ``AsyncRun`` also holds the resolution.
 final class Resolution: Sendable {
@@ -18,7 +20,7 @@ final class Resolution: Sendable {
     let registry: InitializerRegistry
   }
 
-  /// A call of a completion hook, to make at the end of the resolution.
+  /// A scheduled call of a completion hook, which is due at the end of the resolution.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
     let registry: InitializerRegistry
@@ -46,7 +48,7 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Copies the resolution's value for a registration and a registry to memory.
+  /// Copies to `memory` the value that the resolution keeps for a registration and a registry.
   ///
   /// - Returns: Whether there is such a value.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool

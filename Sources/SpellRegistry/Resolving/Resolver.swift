@@ -6,13 +6,15 @@
 /// }
 /// ```
 ///
-/// A resolver is valid while the initializer runs. The requests that it makes belong to the resolution in which the
-/// initializer runs, even after an `await`.
+/// A resolver is valid while the initializer runs. All requests of the resolver count as part of the outermost request
+/// for which the initializer runs, even after an `await`.
 public struct Resolver {
   /// The destination of the value: the requesting property, if there is one, and the property's container.
   public let point: InjectionPoint
-  /// The registry that provides the dependencies: the requested registry or, for a value that a registration keeps, the
-  /// registry that contains the registration.
+  /// The registry that provides the dependencies.
+  ///
+  /// If the registration keeps the new value, this is the registry that contains the registration. Otherwise, it is the
+  /// registry that received the request.
   public let registry: InitializerRegistry
   let run: AsyncRun?
 

@@ -2,8 +2,8 @@
 ///
 /// This is a state machine without a lock. The lock of a ``KeptValue`` guards it, so that a request finds a value or
 /// joins a run in one step. The functions resume no waiters and cancel no tasks. Instead, they return this work for the
-/// caller to do after it has released the lock. If the `KeptValue` drops the cell of a run, the run continues for the
-/// requests that have joined it, and later requests join another run.
+/// caller to do after it has released the lock. If the `KeptValue` drops the cell for a run's value, the run
+/// continues for the requests that have joined it, and later requests join another run.
 struct SharedRuns: Sendable {
   typealias Outcome = Result<ValueCell, any Error>
   typealias Waiter = CheckedContinuation<Void, Never>
@@ -88,7 +88,9 @@ struct SharedRuns: Sendable {
   /// If the run has ended, or if another request still awaits the run, `task` and `abandoned` are nil.
   struct Leaving: Sendable {
     var waiter: Waiter?
-    /// The task that the caller has to cancel; also nil if ``begin(_:in:)`` hasn't recorded the run's task yet.
+    /// The task of a run that no request awaits any longer, which the caller has to cancel.
+    ///
+    /// This is nil if there is no such run, or if ``begin(_:in:)`` hasn't recorded the run's task yet.
     var task: Task<Void, Never>?
     /// The cell of the run, if the request was the last that awaited the unfinished run; otherwise nil.
     var abandoned: ValueCell?
@@ -106,7 +108,7 @@ struct SharedRuns: Sendable {
     return leaving
   }
 
-  /// Ends a run with an outcome for its requests, and returns the waiters that the caller has to resume.
+  /// Ends a run, gives the outcome to the requests that await it, and returns the waiters for the caller to resume.
   mutating func end(_ run: AsyncRun, with outcome: Outcome) -> [Waiter] {
     runs.removeAll { $0.run === run }
     var waiters: [Waiter] = []

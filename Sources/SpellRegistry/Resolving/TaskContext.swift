@@ -12,7 +12,8 @@ final class TaskContext: Sendable {
   private let reference: RegistryReference
   /// The link that objects made in this context have to the registry, unless a ``Frame`` requires a weak link.
   ///
-  /// An object that an initializer makes has a link of its own, because its ``Frame`` names the registry.
+  /// An object that a synchronous initializer makes doesn't use this link. Its link is to the registry that the
+  /// initializer's ``Frame`` names.
   let link: RegistryLink
   /// Whether objects made in this context hold their registry weakly.
   ///

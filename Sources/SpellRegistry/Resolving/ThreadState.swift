@@ -6,16 +6,18 @@ internal import Synchronization
   ///
   /// It is a multiple of `CreationGate.unit`, so its low bits are free for the tags in a gate's state.
   let id: UInt
-  /// The frames of the values that the thread is making, the innermost last.
+  /// The thread's frames, the innermost last.
+  ///
+  /// Each frame is for a value that the thread is making, or for a call of `CurrentThread.with`.
   var frames = FrameStack()
-  /// The resolution of the outermost request that the thread is serving; nil outside of a request.
+  /// The resolution of the outermost request that the thread is executing; nil outside of a request.
   ///
   /// In a synchronous request, this is nil until the resolution has to store a value of scope `.graph` or a call of a
   /// completion hook.
   var resolution: Resolution?
-  /// Whether a hook of a registration or registry is running on the thread.
+  /// Whether an `onInjection` hook of a registration or registry is running on the thread.
   ///
-  /// During that time, no injection on the thread calls another hook of a registration or registry.
+  /// During that time, no injection on the thread calls another such hook.
   var isInHook = false
   /// A cache that says for each class whether it conforms to `InjectionObserver`, because a dynamic cast is slow.
   var observingClasses = AddressTable<Bool>()
@@ -93,7 +95,7 @@ extension CurrentThread {
 
   /// Runs `body` inside a frame.
   ///
-  /// - Precondition: The caller keeps the objects of the frame alive until this call returns.
+  /// - Precondition: The caller keeps the objects that the frame refers to alive until this call returns.
   @inline(__always) func inside<Result, Failure>(
     _ frame: Frame, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -127,8 +129,8 @@ extension CurrentThread {
     let record = own ?? records.last { $0 != nil } ?? nil
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // `frame` is for a property's own expression, which has no registration. The error's steps therefore lead from the
-    // second-to-last run of the repeated initializer to its last run.
+    // If `own` is nil, `frame` is for a property's own expression, which has no registration. The error's steps then
+    // lead from the second-to-last run of the repeated initializer to its last run.
     if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
@@ -171,8 +173,9 @@ extension CurrentThread {
 
   /// Calls the completion hooks that were scheduled in the thread's resolution, and then releases the resolution.
   ///
-  /// If the thread has no resolution, this does nothing. The hooks still share the values of the resolution. They are
-  /// also called after an error, because values that were made before the error may have been kept.
+  /// If the thread has no resolution, this does nothing. Requests that the hooks make still share the resolution's
+  /// values of scope `.graph`. The hooks are also called if the request has failed, because values that were made
+  /// before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
     guard let resolution = fields.resolution else { return }
     defer {
