@@ -60,7 +60,7 @@
     set { container[keyPath: path].assignOrStop(newValue, in: container) }
   }
 
-  /// The property's value, in a struct or for a local variable.
+  /// The value of a property that is declared in a struct, or as a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }

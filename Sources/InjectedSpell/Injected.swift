@@ -77,7 +77,7 @@
     }
   }
 
-  /// The property's value, in a struct or for a local variable.
+  /// The value of a property that is declared in a struct, or as a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
@@ -183,7 +183,8 @@ extension Injected {
     return storage.hasValue
   }
 
-  /// Returns the ``value`` of a constant, but throws an error where reading ``value`` would stop the program.
+  /// Returns the ``value`` of a constant such as `let clock = Injected<Clock>()`, or throws an error if reading ``value``
+  /// would stop the program.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 

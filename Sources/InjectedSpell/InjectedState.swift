@@ -28,9 +28,9 @@
   /// was given, the property asks the registry that was current when the view's struct was created. A view in the view
   /// tree keeps its value when the registry of the environment changes.
   ///
-  /// *Cost*: Declaring the property reads the current registry, which takes some 20 ns. The first read in a `body` asks
-  /// the registry. Each later read takes about as long as a read of `@State`. Outside of the view tree, for example in
-  /// a test that creates the view, nothing keeps the value, so each read asks the registry.
+  /// *Cost*: Each creation of the view's struct reads the current registry, which takes some 20 ns. The first read in a
+  /// `body` asks the registry. Each later read takes about as long as a read of `@State`. Outside of the view tree, for
+  /// example in a test that creates the view, nothing keeps the value, so each read asks the registry.
   ///
   /// *Threads*: The property belongs to the main actor, like the view. The registered initializer may require the main
   /// actor.

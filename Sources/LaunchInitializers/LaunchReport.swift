@@ -90,14 +90,16 @@ extension LaunchReport {
   /// Returns the report as text with bars, for a terminal.
   ///
   /// ```
-  /// 1.25 s, 3 completed, 1 skipped
+  /// 1.25 s, 4 completed, 1 skipped
   /// logging  ✓ * ███                                     100 ms
   /// crash    ○   ·                                       skipped: no ApiKey
   /// database ✓ *    ███████████████████████████████████  1.15 s  after logging
+  /// fonts    ✓      █████                                160 ms  after logging
   /// cache    ✓      ░░░░░███████                         250 ms  after logging
   /// ```
   ///
-  /// A star marks a step of the ``criticalPath``; a light bar is a wait while the maximum number of steps was running.
+  /// A star marks a step of the ``criticalPath``. A light bar is a wait while the maximum number of steps was running,
+  /// which is two in this example.
   public func timeline() -> String {
     let width = entries.map(\.id.escaped.columns).max() ?? 0
     let (critical, scale) = (Set(criticalPath), Scale(duration: duration, width: Self.columns))

@@ -105,7 +105,7 @@
     }
   }
 
-  /// The property's value, in a struct or for a local variable.
+  /// The value of a property that is declared in a struct, or as a local variable.
   @inlinable public var wrappedValue: Value {
     if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return makeValue(in: nil)

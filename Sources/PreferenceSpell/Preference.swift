@@ -206,7 +206,7 @@ extension Preference {
     nonmutating set { set(constant: newValue) }
   }
 
-  /// The slow path of a read of ``value``, when no decoded copy is up to date.
+  /// The slow path of a read of ``value``, when the copy that the calling thread uses isn't up to date.
   ///
   /// Never inlined, because its code would slow down the reads that find a copy.
   @usableFromInline var constantValue: Value { @inline(never) get { resolver.constantCache.value } }

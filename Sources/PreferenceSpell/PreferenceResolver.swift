@@ -53,17 +53,19 @@ public import Synchronization
     home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value of a property, if the calling thread's copy is up to date.
+  /// The decoded value of a property, if the copy that the calling thread uses is up to date.
   ///
-  /// Nil if the copy is outdated or used by another thread, or if the store hasn't been found yet.
+  /// Nil if the copy is outdated, if another thread that uses the same copy is reading it at the moment, or if the
+  /// store hasn't been found yet.
   @inlinable var decodedValue: Value? {
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
-  /// The decoded value of a constant such as `let x = Preference(…)`, if the calling thread's copy is up to date.
+  /// The decoded value of a constant such as `let x = Preference(…)`, if the copy that the calling thread uses is up to
+  /// date.
   ///
-  /// Nil if the copy is outdated or used by another thread, or if the store for the current registry hasn't been found
-  /// yet.
+  /// Nil if the copy is outdated, if another thread that uses the same copy is reading it at the moment, or if the
+  /// store for the current registry hasn't been found yet.
   @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
     if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
@@ -250,8 +252,8 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 
   /// Creates the default of a wrapper in the type or function whose name is `function`.
   init(_ value: Value, writtenIn function: StaticString) {
-    // The name of a function has parentheses, unlike that of a type or a getter. Each call of the function may pass a
-    // different default.
+    // The name of a function has parentheses, unlike that of a type or a getter. The default of a wrapper in a function
+    // isn't shared, because each call of the function may pass a different default.
     let isPassed = function.withUTF8Buffer { $0.contains(UInt8(ascii: "(")) }
     self = isPassed ? .constant(value) : .shared(value)
   }

@@ -65,7 +65,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 
   /// The value of the preference while it isn't set.
   ///
-  /// Each access makes a new value. The reads of a store share one value instead; see ``init(_:default:)``.
+  /// Each access to this property makes a new value. Reads of the unset preference from a store usually share one value;
+  /// see ``init(_:default:)``.
   public var defaultValue: Value { makeDefault() }
 
   /// Returns the default that the hub in `home` keeps for the preference, or a new default if `home` is nil.

@@ -1,7 +1,7 @@
 /// A type that stores values by key and keeps them from one run of the program to the next.
 ///
-/// A value is stored when the call that sets it returns. Each type of store defines which failures stored values
-/// survive. Any thread may call any operation.
+/// A value is stored when the call that sets it returns. Each type of store documents the failures that a stored value
+/// survives, such as a crash or a power failure. Any thread may call any operation.
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
 /// has any `Codable` type. Integers, floating-point numbers including infinities, `Date` and `Data` are stored exactly,

@@ -106,7 +106,8 @@ extension InitializerRegistry {
   /// The check creates no values, and doesn't report a property that may be correct:
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
-  /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
+  /// - A registration for a subclass of the declaring class serves the property, because the declaring class may have
+  ///   no instances except those of its subclasses.
   /// - An Optional may be nil. It is reported only if a value that would fit is registered as another type.
   /// - An `@Injected` property may use a declared key of its type. If the program declares a key of that type, the
   ///   property is never reported. Keys that a generic function creates may not be found.
@@ -160,8 +161,8 @@ extension InitializerRegistry {
   /// Returns the registration that serves a property, or may serve it; nil if there is none.
   ///
   /// The result is the registration that this registry chooses for an object of the declaring class. If there is none,
-  /// the result is the newest registration for a subclass, or for another name that the declaration may give. It comes
-  /// from the nearest registry that has such a registration.
+  /// the result is the newest registration for a subclass, or for another name that the declaration may specify. This
+  /// registration comes from the nearest registry that has one.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
     let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
     return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }

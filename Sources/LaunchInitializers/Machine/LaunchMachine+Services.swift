@@ -251,7 +251,8 @@ extension LaunchMachine {
 
   /// Cancels a service that hasn't ended within its stop timeout.
   mutating func cutOff(_ job: Job) {
-    // A service without a `stop()` method has already been canceled, so its cancellation isn't a problem to report.
+    // Only the cancellation of a service that has a `stop()` method is a problem, since any other service was canceled
+    // when its shutdown began.
     if jobs[job]?.isCancelled == false {
       let timeout = plan.nodes[job.step].stopTimeout.text
       addShutDownProblem(

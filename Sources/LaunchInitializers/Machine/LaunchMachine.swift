@@ -46,7 +46,8 @@ struct LaunchMachine: Sendable {
   /// The pause comes from the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
   /// so far. Without any such call, the limit is nil until the shutdown begins, and 30 seconds from then on.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
-  /// Whether a signal arrived, and the arrival number of the latest signal (0 before the first signal).
+  /// Whether a signal such as `SIGTERM` arrived, and the latest signal's number in the order of arrival, starting at 1
+  /// (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a pass through the steps is due.
   ///

@@ -34,7 +34,7 @@ final class PreferencesFile: @unchecked Sendable {
     var lastLook: ContinuousClock.Instant?
   }
   let memory = Lock(Memory())
-  /// The hub of the process that opened the file.
+  /// The hub that the process that opened the file uses; a forked child uses a new hub instead.
   ///
   /// The hub has the `Turn` lock, the listeners, and the streams of errors.
   let ownHub: PreferenceHub

@@ -57,9 +57,10 @@ enum Line {
     seal(&bytes, from: start)
   }
 
-  /// Writes the checksum of a line over the first eight of the nine spaces before its object, and appends a newline.
+  /// Replaces the first eight of a line's nine leading spaces by the checksum of the text after the spaces, and appends a
+  /// newline.
   ///
-  /// - Parameter start: The offset at which the line, and thus its nine spaces, begins.
+  /// - Parameter start: The offset at which the line begins.
   private static func seal(_ bytes: inout [UInt8], from start: Int) {
     bytes.withUnsafeMutableBytes { buffer in
       var checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: buffer[(start + 9)...]))
@@ -211,10 +212,10 @@ enum Hexadecimal {
 
 /// The part of a file that the values in memory reflect, from the beginning of the file to the end of a line.
 ///
-/// Before a write, a store looks for changes by other stores. It compares no more of the file than the end of this
-/// part, which is enough, because a store that changes a file appends to it, ends it with a unique line
-/// (`Line.uniqueMark()`), or leaves only the header. The end includes all bytes that this process has appended since
-/// its last comparison.
+/// Before a write, a store looks for changes by other stores. It compares only the end of this part with the same bytes
+/// of the file. This is enough, because another store either appends to the file, or rewrites it so that these bytes
+/// differ: a rewritten file ends with a unique line (`Line.uniqueMark()`), or has only the header. The end includes all
+/// bytes that this process has appended since its last comparison.
 struct KnownPart: Sendable, Equatable {
   /// A number of bytes at the beginning of the file, and their checksum.
   struct Beginning: Sendable, Equatable {

@@ -14,7 +14,8 @@
 ///
 /// You can implement any other requirement as well, such as `reload()` if other programs change the medium. A property
 /// keeps its decoded value until the store notifies the hub of a change. A store that wraps another store, for instance
-/// to encrypt values, must return the changes and signals of the wrapped store, and run transactions on that store.
+/// to encrypt values, must return what the wrapped store returns for `changes()`, `changes(of:)` and `signal(forKey:)`,
+/// and must run transactions on the wrapped store.
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The hub that admits one writer at a time and notifies listeners.
   ///

@@ -104,8 +104,8 @@ extension String? {
 extension DependencyGraph {
   /// Returns the graph as an SVG picture, with each type above the types that it needs, except in cycles.
   ///
-  /// Observed dependencies are dashed, and missing types are red. The method uses no other tools. Any browser can show
-  /// the picture, in the reader's light or dark appearance.
+  /// A dependency that is known only from an observed request is drawn with a dashed line, and a missing type in red.
+  /// The method uses no other tools. Any browser can show the picture, in the reader's light or dark appearance.
   public func svg() -> String {
     let ids = ids
     let layout = LayeredLayout(

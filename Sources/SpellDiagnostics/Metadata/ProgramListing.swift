@@ -63,8 +63,8 @@ struct ProgramListing {
   ///
   /// A key is a static constant, which is created at its first use and doesn't occur in the metadata. But the code that
   /// creates an `InjectionKey<Value>` asks the runtime for this type by the type's mangled name, which does occur in
-  /// the metadata. The keys that a generic function creates aren't found, because the function has no such name for
-  /// each type unless the compiler specializes the function.
+  /// the metadata. Keys that a generic function creates are found only if the compiler specializes the function;
+  /// otherwise, the metadata has no mangled name with the concrete type.
   private func findKeyTypes() -> Set<ObjectIdentifier> {
     let keyClass = images.lazy.flatMap(\.declaredTypes).first {
       $0.kind == .class && $0.isGeneric && $0.name == "InjectionKey" && $0.parent?.name == "SpellRegistry"

@@ -63,7 +63,7 @@ extension CurrentThread {
   @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
     if let linksWeakly = innermostLinksWeakly { return linksWeakly }
     guard let linksWeakly = context()?.linksWeakly else { return false }
-    // The innermost frame stores the context's setting, so the context isn't read again for other objects of the frame.
+    // The innermost frame stores the answer, so that the context isn't read again for other objects made in the frame.
     fields.frames.note(linksWeakly: linksWeakly)
     return linksWeakly
   }
