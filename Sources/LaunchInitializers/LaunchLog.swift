@@ -26,7 +26,8 @@ final class LaunchLog: Sendable {
     var items: [Item] = []
     var lineCount = 0
     var isThreadRunning = false
-    /// For each answer's number, the function that delivers the answer, and the function that cancels the timer.
+    /// The answers that wait until earlier lines are written: for each answer's number, the function that delivers the
+    /// answer, and the function that cancels the timer.
     ///
     /// The timer delivers the answer when ``patience`` has passed.
     var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]

@@ -242,6 +242,8 @@ public import PreferenceStorage
   }
 
   /// Reads, changes and writes the value in one transaction, with no other writer in between.
+  ///
+  /// If `recovering` is true, `body` gets the default instead of a value that can't be decoded.
   func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     let result = try stored.transaction { changes in
       var value: Value?

@@ -12,7 +12,7 @@ struct LaunchPlan: Sendable {
   /// A node of the plan: a step, or a point, which only orders other nodes and isn't in any report.
   final class Node: Sendable {
     let id: String
-    /// The declarations of the step; nil if the node isn't a step.
+    /// The step as it is declared in the program; nil if the node isn't a step.
     let declared: LaunchStep.Declaration?
     /// The names of the groups around the step, outermost first.
     let groups: [String]
@@ -43,7 +43,8 @@ struct LaunchPlan: Sendable {
 
   /// The nodes, in an order in which each node comes after the nodes that it waits for.
   let nodes: [Node]
-  /// The index of the point that separates the deferred steps from the other steps; nil if no step is deferred.
+  /// The index of the node that the deferred steps wait for, and that waits for all other steps; nil if no step is
+  /// deferred.
   let deferral: Int?
   /// For each node, the nodes that it waits for.
   let dependencies: StepGraph

@@ -38,7 +38,8 @@ struct StepListing {
   /// The edges from each node to the nodes that it requires.
   private(set) var requirements: [StepGraph.Edge] = []
 
-  /// The index of the point that separates the deferred steps from the other steps; nil if no step is deferred.
+  /// The index of the node that the deferred steps wait for, and that waits for all other steps; nil if no step is
+  /// deferred.
   private(set) var deferral: Int?
 
   private let stage: ReleaseStage

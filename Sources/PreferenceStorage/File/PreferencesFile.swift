@@ -17,7 +17,7 @@ import Synchronization
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// The length up to which the file is never compacted just because it is long: 256 KiB, except in some tests.
+  /// The length that the file must exceed to be compacted because of its length: 256 KiB, except in some tests.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
@@ -25,7 +25,7 @@ final class PreferencesFile: @unchecked Sendable {
 
   struct Memory: Sendable {
     var table = ValueTable()
-    /// The error that reads throw because the file couldn't be read and `table` is empty; otherwise nil.
+    /// The error that reads throw because the file couldn't be read and `table` is empty; nil if reads don't throw.
     var failure: PreferenceError?
     /// The time at which a reader last tried again to open or read the file after a failure (`openAgain()`).
     var lastTry: SuspendingClock.Instant?

@@ -66,7 +66,7 @@ struct LayeredLayout {
   /// Returns the box or bend with the given number; a bend is a box without width.
   func box(of node: Int) -> Box { boxes[node] }
 
-  /// Returns the bends of a line between two boxes, as indices for `box(of:)`.
+  /// Returns the numbers of the bends of a line between two boxes; `box(of:)` returns the bend with a number.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
   /// Returns the length of the longest path to each node, ignoring lines that close a cycle.

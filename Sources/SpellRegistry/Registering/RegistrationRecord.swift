@@ -30,7 +30,7 @@ package final class RegistrationRecord: Sendable {
   /// The way in which the registration keeps its values.
   enum Keeping: Sendable {
     case nothing
-    /// Each resolution keeps one value for each registry that makes the value.
+    /// Each resolution keeps a value for each registry in which the initializer runs.
     case graph
     /// The registration keeps one value for all requests.
     case shared(KeptValue)
@@ -188,7 +188,7 @@ package final class RegistrationRecord: Sendable {
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
-  /// Schedules the completion hooks, which get a new value when the resolution ends.
+  /// Schedules the calls of the completion hooks, which get the value in `memory` when the resolution ends.
   func enqueueCompletions(
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution

@@ -118,7 +118,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The result of one lookup.
   enum Lookup {
-    /// Only one registration can be chosen for the request, and its kept value was copied.
+    /// Only one registration can be chosen for the request, and its kept value was copied to the caller's memory.
     case copied
     /// Only one registration can be chosen for the request, and no value was copied.
     case only

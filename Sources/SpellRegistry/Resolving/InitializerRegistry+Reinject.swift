@@ -4,8 +4,9 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Gives existing `@Injected` properties of type `Value`, or of an Optional of it, the value that is registered now.
   ///
-  /// Each property takes the new value at its next read, in the isolation of that read, and then calls the hooks. This
-  /// method therefore keeps no object alive, and accesses no property of an actor or a main-actor object from outside.
+  /// Each property takes the new value at its next read, in the isolation of that read, and then calls the hooks that
+  /// every injection calls. This method therefore keeps no object alive, and accesses no property of an actor or a
+  /// main-actor object from outside.
   /// It affects the objects that were made while this registry or a child was current. A property whose type is a
   /// supertype of `Value` also gets the new value if its request now finds a registered instance of type `Value`.
   /// Assigned values stay, as do values for which nothing is registered now. An `@Injected(.weak)` property requests a

@@ -16,7 +16,7 @@ final class KeptValue: Sendable {
     var weak = WeakReference(nil)
     /// The time at which the kept value expires; nil if no value is kept, or if it never expires.
     ///
-    /// After the last release of a weak value's object, the deadline stays until the next search for the cell.
+    /// After the last release of a weak value's object, the deadline stays until the next request looks for the cell.
     var deadline: Duration?
     var isRetired = false
     /// The async runs that make the value of `cell`, or of a former cell that was dropped.
