@@ -143,8 +143,8 @@
   }
 }
 
-// `@unchecked Sendable`: an atomic creation state in the storage guards the value. Only the thread that has changed the
-// state to busy writes the value. Other threads read the value only after the state is ready.
+// `@unchecked Sendable`: the atomic `state` of the storage's `CreationGate` guards the value. Only the thread that has
+// changed the state to busy writes the value. Other threads read the value only after the state is ready.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {

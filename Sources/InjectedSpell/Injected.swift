@@ -154,8 +154,8 @@
   }
 }
 
-// `@unchecked Sendable`: an atomic creation state guards each value, and a lock guards the storage's reference to the
-// newest value. A hook is `@Sendable`, or checks that it runs on the main actor.
+// `@unchecked Sendable`: the atomic `state` of a `CreationGate` guards each value, and the lock `newer` in
+// `PropertyFields` guards the reference to the newest value. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {

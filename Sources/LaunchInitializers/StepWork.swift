@@ -6,7 +6,7 @@ internal import Support
 /// cast of the initializer to the protocol then fails. The program creates the list of steps on an actor on which the
 /// cast succeeds, so `init` makes the casts. `call` casts `value` again, and moves to the main actor if the cast fails.
 ///
-/// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
+/// `@unchecked Sendable`: no lock or atomic is needed, because all properties are constants, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.
 final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable

@@ -14,7 +14,7 @@ public struct PartialError: Error, Sendable {
     public static let noLoader = Code(description: "noLoader")
     /// The resource isn't at any of the ``PartialError/places``.
     ///
-    /// A property of an Optional type is nil in this case, and there is no error.
+    /// A property of an Optional type doesn't report this error, and is nil instead.
     public static let notFound = Code(description: "notFound")
     /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")

@@ -8,8 +8,8 @@ public import PreferenceStorage
 /// outdated, the reader uses the last decoded value. If that value is outdated too, the reader decodes the stored text.
 /// No lock is held during decoding, since a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy in `copies` has its own lock bit, and all other
-/// properties are constants.
+/// `@unchecked Sendable`: the locks `state` and `outcome` guard what they contain, the atomic `state` of each copy
+/// guards the copy's value in `copies`, and all other properties are constants.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   /// The store to which values are written: `store` without its overrides.

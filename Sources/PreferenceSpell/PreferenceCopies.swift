@@ -19,9 +19,9 @@ public import Synchronization
 ///
 /// With a single copy, two threads that read without a pause would be slower than one thread alone.
 ///
-/// `@unchecked Sendable`: to access a copy's value, a thread first exchanges the copy's even `state` for an odd number,
-/// with acquiring order. The thread has exclusive access until it stores an even number with releasing order. `first`
-/// never changes.
+/// `@unchecked Sendable`: the atomic `state` of a copy guards the copy's value. To access the value, a thread first
+/// exchanges the even `state` for an odd number, with acquiring order. The thread has exclusive access until it stores
+/// an even number with releasing order. `first` never changes.
 @usableFromInline final class PreferenceCopies<Value: Sendable>: @unchecked Sendable {
   @usableFromInline let first: UnsafeMutablePointer<PreferenceCopy<Value>>
 

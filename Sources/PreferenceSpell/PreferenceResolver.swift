@@ -5,8 +5,8 @@ public import Synchronization
 
 /// A resolver that searches for a preference's store and key at the first use, and later needs only an atomic load.
 ///
-/// `@unchecked Sendable`: any thread may use the constant `home`, and all other properties are constants of `Sendable`
-/// types.
+/// `@unchecked Sendable`: all properties are constants. Their types are `Sendable`, such as locks and atomics, except
+/// that of `home`. Any thread may use `home`, because nothing ever stores a value in it.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
   /// A `PropertyStorage` that never has a value, and only provides the property's registry and identity.
   ///
@@ -19,7 +19,7 @@ public import Synchronization
   private let resolved = Lock<ResolvedCache?>(nil)
   /// The cache of a property, which uses only one registry; kept as long as this object.
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of the `PreferenceCache` in `cache`, for reads that don't retain the cache; 0 if there is no cache.
+  /// The address of the `PreferenceCache` in `cache`, for reads that don't retain the cache; 0 if `cache` is nil.
   ///
   /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized cache.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)

@@ -30,7 +30,8 @@ public final class InjectionRecorder: Sendable {
     var values: [RecordedValue] = []
   }
 
-  /// `@unchecked Sendable`: a lock guards the value, and the recorder returns the value only as a `Sendable` type.
+  /// `@unchecked Sendable`: the lock `recorded` guards the value, and the recorder returns the value only as a
+  /// `Sendable` type.
   private struct RecordedValue: @unchecked Sendable { let value: Any }
 
   private let recorded = Lock(Recorded())

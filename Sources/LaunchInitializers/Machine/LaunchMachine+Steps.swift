@@ -41,7 +41,7 @@ extension LaunchMachine {
     return purpose == .launch || step.isUp || (purpose == .shutDown && step.isUndone)
   }
 
-  /// Returns the reason to skip a node that could run now, or nil if there is no reason.
+  /// Returns the reason to skip a node that could run now, or nil if the node has to run.
   ///
   /// If the reason is another step, the method records that step as the node's `culprit`.
   private mutating func reasonToSkip(_ node: Int) -> String? {

@@ -1,7 +1,7 @@
 import Support
 
 extension PreferencesFile {
-  /// Reads the file, or removes all values from memory if there is no file.
+  /// Reads the file, or removes all values from memory if the file doesn't exist.
   ///
   /// A file that seems damaged is read again under its lock, for which the method waits up to a second.
   func reload() throws(PreferenceError) {
@@ -119,7 +119,7 @@ extension PreferencesFile {
   /// Applies to memory the lines that follow the known part of the file.
   ///
   /// - Parameter bytes: All bytes of the file.
-  /// - Returns: The changes in these lines. Nil if there is no known part, if the known part has changed, if bytes
+  /// - Returns: The changes in these lines. Nil if `known` is nil, if the known part has changed, if bytes
   ///   follow although its last newline is missing, or if a line after it is damaged or has a wrong checksum.
   func takeOverAppended(_ bytes: [UInt8]) -> [PreferenceChange]? {
     guard let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),

@@ -12,8 +12,9 @@ import Synchronization
 /// memory, append a line, unlock the file. <doc:TheFile> lists the states of a file, and what the store does in each
 /// state.
 ///
-/// `@unchecked Sendable`: Variables that any thread may read are atomic or have a lock. All other variables are guarded
-/// by the hub's `Turn` lock. A thread takes this lock with acquiring order, and gives it back with releasing order.
+/// `@unchecked Sendable`: The locks `memory` and `watch` guard what they contain, and any thread may read the atomics.
+/// The hub's `Turn` lock guards all other variables. A thread takes this lock with acquiring order, and gives it back
+/// with releasing order.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem

@@ -108,7 +108,7 @@ public struct SettingField: Sendable {
   public let standard: String
   /// Whether the store has a value for the setting.
   public let isSet: Bool
-  /// The reason that the stored value can't be used, or nil if there is no problem.
+  /// A message that says why the server can't use the stored value; nil if it can.
   public let problem: String?
 
   private let write: @Sendable (String, inout PreferenceTransaction) throws -> Void

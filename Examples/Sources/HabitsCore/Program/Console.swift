@@ -17,7 +17,7 @@ struct StandardConsole: Console {
   }
 
   func printError(_ line: String) {
-    // If the standard error can't be written, there is no way left to report the failure.
+    // The program can't report a failure to write to the standard error.
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -38,7 +38,7 @@ struct EtcdError: Error, CustomStringConvertible {
   /// Creates an error for a request that got no answer.
   ///
   /// - Parameters:
-  ///   - error: The reason that there is no answer.
+  ///   - error: The error that the client threw instead of returning etcd's answer.
   ///   - endpoint: The member that was asked.
   ///   - hasAnswered: Whether the member has answered other requests.
   init(_ error: any Error, at endpoint: URL, hasAnswered: Bool = true) {
