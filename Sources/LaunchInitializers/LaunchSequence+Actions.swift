@@ -67,13 +67,11 @@ extension LaunchSequence {
   func carryOut(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
-    case .giveUp(let job): handle(unbegun(job))
+    case .giveUp(let job): handle(registry.run { unbegun(job) })
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
-    case .withdraw(let job):
-      withdraw(job.step) { $0 == job }
-      restore(job.step)
+    case .withdraw(let job): withdraw(job.step) { $0 == job }
     case .withdrawAll(let step, let kept): withdraw(step) { job in kept.map { job.precedes($0) } ?? true }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
@@ -295,21 +293,22 @@ extension LaunchSequence {
 
   /// Unregisters services of a step, in reverse order.
   ///
-  /// A service is unregistered if `isUnwanted` returns true for the attempt that registered it. The service stays in
+  /// A service is unregistered if `isUnwanted` returns true for the attempt that registered it. If the service is still
+  /// registered, the step's newest other service of the same type is registered again instead. The service stays in
   /// `registered` until then. If the sequence ends on another thread in the meantime, `end()` also unregisters it.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
-    let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
+    var kept = state.withLock { $0.registered[step, default: []] }
+    let services = kept.filter { isUnwanted($0.job) }
     if services.isEmpty { return }
-    for service in services.reversed() { service.withdraw() }
+    kept.removeAll { isUnwanted($0.job) }
+    for service in services.reversed() {
+      _ = kept.last { $0.takeOver(from: service) }
+      service.withdraw()
+    }
     // A service's deinitializer is user code, so the last reference to the service must not be released in the lock.
     withExtendedLifetime(services) {
       state.withLock { $0.registered[step]?.removeAll { other in services.contains { $0 === other } } }
     }
-  }
-
-  /// Registers the remaining services of a step again, if services of a failed attempt had replaced them.
-  private func restore(_ step: Int) {
-    for service in state.withLock({ $0.registered[step, default: []] }).reversed() { service.restore() }
   }
 }
 

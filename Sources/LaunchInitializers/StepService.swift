@@ -8,8 +8,12 @@ protocol StepService: AnyObject, Sendable {
   /// Unregisters the service.
   func withdraw()
 
-  /// Registers the service again, unless it is withdrawn or its type already has a registration without a name.
-  func restore()
+  /// Registers the service again if `other` is registered, and has the same type and registry.
+  ///
+  /// The service replaces `other` at once, so that no request finds neither of them.
+  ///
+  /// - Returns: Whether `other` has the same type and registry.
+  func takeOver(from other: any StepService) -> Bool
 }
 
 final class RegisteredService<Value: Sendable>: StepService {
@@ -32,9 +36,10 @@ final class RegisteredService<Value: Sendable>: StepService {
     registration.unregister()
   }
 
-  func restore() {
-    let service = state.withLock(\.registration.record.service)
-    if registry.registrations.contains(where: { $0.service == service && $0.name == nil }) { return }
+  func takeOver(from other: any StepService) -> Bool {
+    guard let other = other as? RegisteredService, other.registry === registry else { return false }
+    let record = other.state.withLock(\.registration.record)
+    guard registry.registrations.contains(where: { $0 === record }) else { return true }
     let registration = registry.register(.instance(value))
     let isWithdrawn = state.withLock { state in
       state.registration = registration
@@ -42,5 +47,6 @@ final class RegisteredService<Value: Sendable>: StepService {
     }
     // The sequence may have withdrawn the service on another thread in the meantime.
     if isWithdrawn { registration.unregister() }
+    return true
   }
 }

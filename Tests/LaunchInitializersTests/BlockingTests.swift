@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
   import Foundation
   @testable import LaunchInitializers
+  import SpellRegistry
   import SpellTesting
   import Support
   import Synchronization
@@ -135,11 +136,14 @@
       await #expect(processExitsWith: .success) { [end] in
         alarm(Self.limit)
         let (clock, isRunning, release) = (TestClock(), AsyncLatch(), DispatchSemaphore(value: 0))
-        let journal = Journal()
+        let (journal, registry) = (Journal(), InitializerRegistry())
+        let isRetryable: @Sendable (any Error) -> Bool = {
+          $0 is CancellationError && InitializerRegistry.current === registry
+        }
         let launch = try LaunchSequence(clock: clock, log: { _ in }) {
           Blocking(isRunning: isRunning, release: release).id("blocks").after()
           Do { _ in journal.note("late") }.id("late").after().timeout(.seconds(5))
-            .onFailure(.retry(.constant(.seconds(4)), times: 1, if: { $0 is CancellationError }))
+            .onFailure(.retry(.constant(.seconds(4)), times: 1, if: isRetryable))
         }
         let waiting = Task.detached {
           await isRunning.wait()
@@ -152,7 +156,7 @@
           release.signal()
           await clock.advance(through: .seconds(end + 4))
         }
-        let launched = await MainActor.run { launch.launchImmediately() }
+        let launched = await MainActor.run { registry.run { launch.launchImmediately() } }
         let late = try await launched.value.entry("late")
         await waiting.value
         #expect(late?.outcome == .completed)

@@ -32,8 +32,12 @@ import Testing
 
   @Test("an error of a shutdown is reported, and the other steps are shut down")
   func shutDownFails() async throws {
-    let (journal, log) = (Journal(), Journal())
-    let launch = try LaunchSequence(log: { log.note($0) }) {
+    let (journal, lines, isLogged) = (Journal(), Journal(), AsyncLatch())
+    let log: @Sendable (String) -> Void = { line in
+      lines.note(line)
+      if line.contains("failed") { isLogged.open() }
+    }
+    let launch = try LaunchSequence(log: log) {
       LaunchStep("first") { _ in
       } shutDown: {
         journal.note("-first")
@@ -49,9 +53,10 @@ import Testing
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
     #expect(report.entries[0].errors.first as? Broken == Broken(number: 2))
     #expect(await running.value == 1)
+    await isLogged.wait()
     // On a busy machine, the log may also say that the launch waits for a step.
     #expect(
-      log.entries.filter { !$0.contains("still waiting") } == [
+      lines.entries.filter { !$0.contains("still waiting") } == [
         "shutDown: began: shutDown() was called", "shutDown: bad failed: Broken(number: 2)",
       ])
     #expect(journal.entries == ["-first"])

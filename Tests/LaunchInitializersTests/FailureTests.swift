@@ -106,11 +106,14 @@ import Testing
   @Test("the log has each failed step, even one whose error says that something was cancelled")
   func logged() async throws {
     enum Payment: Error { case cancelled }
-    let journal = Journal()
-    let launch = try LaunchSequence(log: { journal.note($0) }) {
-      Do { _ in throw Payment.cancelled }.id("pay")
+    let (journal, isLogged) = (Journal(), AsyncLatch())
+    let log: @Sendable (String) -> Void = { line in
+      journal.note(line)
+      if line.contains("failed") { isLogged.open() }
     }
+    let launch = try LaunchSequence(log: log) { Do { _ in throw Payment.cancelled }.id("pay") }
     #expect(await launch.run(on: []) == 1)
+    await isLogged.wait()
     // On a busy machine, the log may also say that the launch waits for a step.
     #expect(journal.entries.filter { !$0.contains("still waiting") } == ["launch: pay failed: cancelled"])
   }

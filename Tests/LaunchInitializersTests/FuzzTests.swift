@@ -22,7 +22,8 @@ import Testing
     // Each of these kinds of jobs occurs in some plans.
     let kinds = [
       "launch setUp", "launch rollBack", "launch run", "launch undo", "foreground setUp", "foreground rollBack",
-      "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned", "completed", "failed", "skipped",
+      "foreground undo", "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned",
+      "without a thread", "completed", "failed", "skipped",
     ]
     for kind in kinds { #expect(counts[kind, default: 0] > 0, "\(kind)") }
     if Self.isLong { print(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }
@@ -91,6 +92,47 @@ import Testing
     _ = machine.handle(.ended(job, .failed(Broken(), text: "broken", isRetryable: true)), at: .seconds(2))
     #expect(machine.phase == .over)
     #expect(machine.failure?.report?.entries[0].message == "broken; not rolled back within 1 s")
+  }
+
+  @Test("a service that has got no thread within the step's timeout is retried, and isn't reported as abandoned")
+  func serviceWithoutThread() throws {
+    struct Server: ReadyInitializer {
+      func run(_ service: RunningService) async throws {}
+    }
+    let step = Server().id("server").timeout(.seconds(5)).onFailure(.retry(.constant(.seconds(1)), times: 1))
+    var machine = LaunchMachine(try LaunchPlan([step], stage: .test), maxConcurrentSteps: 8, grace: .seconds(2))
+    let attempt = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
+    let run = LaunchMachine.Job(purpose: .launch, kind: .run, step: 0, number: 1)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    _ = machine.handle(.ended(attempt, .completed), at: .zero)
+    _ = machine.handle(.fired(.readiness(run)), at: .seconds(5))
+    let actions = machine.handle(.fired(.grace(run)), at: .seconds(7))
+    #expect(actions.contains { if case .giveUp(run) = $0 { true } else { false } })
+    _ = machine.handle(.unbegun(run, isRetryable: true), at: .seconds(7))
+    let retried = machine.handle(.fired(.retry(.launch, 0, attempt: 1)), at: .seconds(8))
+    #expect(retried.contains { if case .start(let job) = $0 { job.kind == .run } else { false } })
+    #expect(machine.passes.launch.steps[0].isServiceLeft == false)
+    #expect(machine.shutDownProblems.isEmpty)
+  }
+
+  @Test("a late repetition is undone only if the step's shutdown has begun to run", arguments: [false, true])
+  func lateRepetition(hasBegun: Bool) throws {
+    var machine = LaunchMachine(
+      try LaunchPlan([Do { _ in }.id("slow")], stage: .test), maxConcurrentSteps: 8, grace: .seconds(1))
+    let attempt = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
+    let repetition = LaunchMachine.Job(purpose: .foreground, kind: .setUp, step: 0, number: 1)
+    let shutDown = LaunchMachine.Job(purpose: .shutDown, kind: .shutDown, step: 0, number: 1)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    _ = machine.handle(.ended(attempt, .completed), at: .zero)
+    _ = machine.handle(.background, at: .zero)
+    _ = machine.handle(.call(2, .foreground), at: .zero)
+    if machine.began(repetition) != nil { Issue.record("The repetition isn't wanted.") }
+    _ = machine.handle(.call(3, .shutDown(within: .seconds(90))), at: .zero)
+    let started = machine.handle(.fired(.grace(repetition)), at: .seconds(1))
+    #expect(started.contains { if case .start(shutDown) = $0 { true } else { false } })
+    if hasBegun, machine.began(shutDown) != nil { Issue.record("The shutdown isn't wanted.") }
+    let undone = machine.handle(.ended(repetition, .completed), at: .seconds(2))
+    #expect(undone.contains { if case .start(let job) = $0 { job.kind == .undo } else { false } } == hasBegun)
   }
 
   @Test("a service that is shut down during its pause has an event of its end")

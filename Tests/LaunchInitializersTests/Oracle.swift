@@ -189,7 +189,9 @@ struct Oracle {
   mutating func perform(_ action: Machine.Action) {
     switch action {
     case .start(let job): start(job)
-    case .giveUp(let job): happen(at: now, .input(.unbegun(job, isRetryable: !chance(5))))
+    case .giveUp(let job):
+      counts["without a thread", default: 0] += 1
+      happen(at: now, .input(.unbegun(job, isRetryable: !chance(5))))
     case .cancel(let job):
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
       if job.kind == .run { checkCancellation(of: job) }

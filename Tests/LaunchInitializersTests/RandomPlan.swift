@@ -104,7 +104,7 @@ struct RandomPlan {
         case 3, 4: .signal(15, arrival: call)
         case 5: .cancelled(Int.random(in: 1...call, using: &random))
         case 6: .background
-        default: .call(call, .foreground)
+        default: .call(chance(4) ? nil : call, .foreground)
         }
       script.append((duration(0...600), input))
     }

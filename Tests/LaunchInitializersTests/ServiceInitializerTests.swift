@@ -10,6 +10,7 @@ import Testing
     let path: String
     init(path: String) { self.path = path }
   }
+  final class Page {}
   protocol Tracker: Sendable { var name: String { get } }
   struct FileTracker: Tracker { let name = "file" }
 
@@ -191,6 +192,8 @@ import Testing
         if isReplaced { InitializerRegistry.current.register(.instance(Database(path: "/other"))) }
       }
     }
+    // This registration is only for one class, so it doesn't count as a replacement of the step's service.
+    InitializerRegistry.current.register(.instance(Database(path: "/page")).in(Page.self))
     try await launch.launch()
     await launch.enterBackground()
     #expect(await launch.enterForeground().entries.map(\.outcome) == [.failed])
@@ -198,6 +201,27 @@ import Testing
     #expect(registeredPath() == (isReplaced ? "/other" : "/1"))
     await launch.shutDown()
     #expect(registeredPath() == (isReplaced ? "/other" : nil))
+  }
+
+  @Test("a repetition that fails registers nothing that other code has withdrawn")
+  func withdrawnByOthers() async throws {
+    struct Once: Initializable {
+      let calls = Counter()
+      let configuration: NoConfiguration
+      func perform(with _: any Configurable) async throws {
+        if calls.increment() > 1 { throw Broken() }
+        try await DatabaseInitializer().perform(with: configuration)
+      }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let launch = try LaunchSequence(log: { _ in }) { Once(configuration: configuration) }
+    try await launch.launch()
+    #expect(registeredPath() == "/data")
+    InitializerRegistry.current.register(.instance(Database(path: "/other"))).unregister()
+    await launch.enterBackground()
+    #expect(await launch.enterForeground().entries.map(\.outcome) == [.failed])
+    #expect(registeredPath() == nil)
+    await launch.shutDown()
   }
 
   @Test("an abandoned step registers nothing, and later registrations stay")

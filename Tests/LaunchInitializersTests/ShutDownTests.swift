@@ -81,8 +81,12 @@ import Testing
 
   @Test("the limit of a shutdown cancels steps under way, and the others are reported as not run")
   func limit() async throws {
-    let (clock, lines) = (TestClock(), Journal())
-    let launch = try LaunchSequence(clock: clock, log: { lines.note($0) }) {
+    let (clock, lines, isLogged) = (TestClock(), Journal(), AsyncLatch())
+    let log: @Sendable (String) -> Void = { line in
+      lines.note(line)
+      if line.contains("did not run") { isLogged.open() }
+    }
+    let launch = try LaunchSequence(clock: clock, log: log) {
       note("a", journal).id("a")
       Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
         .stopTimeout(.seconds(50))
@@ -104,6 +108,7 @@ import Testing
     // The exit code is 1, and there is no failure, so the log has the reason.
     #expect(await running.value == 1)
     #expect(launch.failure == nil)
+    await isLogged.wait()
     // On a busy machine, the log may also say that the shutdown waits for a step.
     #expect(
       lines.entries.filter { !$0.contains("still waiting") } == [

@@ -225,13 +225,14 @@ extension LaunchMachine {
     }
   }
 
-  /// Returns whether a step is being shut down, or its shutdown has ended.
+  /// Returns whether the code of a step's shutdown has begun, or the step's shutdown has ended.
   ///
-  /// The result is false while the step's shutdown still waits, for example until the step's service has ended. It is
-  /// also false if the service ignored its cancellation, because then the step isn't shut down.
+  /// The result is false while the step's shutdown still waits, for example for the step's service to end or for a
+  /// thread. It is also false if the service ignored its cancellation, because then the step isn't shut down.
   private func isGoingDown(_ step: Int) -> Bool {
     if passes.shutDown.steps.isEmpty || passes.launch.steps[step].isServiceLeft { return false }
-    return [.running, .done].contains(passes.shutDown.steps[step].phase)
+    let shutDown = Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1)
+    return passes.shutDown.steps[step].phase == .done || jobs[shutDown]?.hasBegun == true
   }
 
   /// Starts to undo what an abandoned attempt did.
@@ -301,8 +302,8 @@ extension LaunchMachine {
   /// Abandons a job that hasn't ended within the grace period after its cancellation.
   mutating func abandon(_ job: Job) {
     guard let state = jobs[job] else { return }
-    // An attempt without a thread has done nothing, so it may be retried.
-    if job.kind == .setUp, !state.hasBegun { return actions.append(.giveUp(job)) }
+    // An attempt without a thread has done nothing, and neither has the run of a service, so it may be retried.
+    if [.setUp, .run].contains(job.kind), !state.hasBegun { return actions.append(.giveUp(job)) }
     jobs[job] = nil
     let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"

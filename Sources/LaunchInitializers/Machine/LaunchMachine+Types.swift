@@ -117,14 +117,14 @@ extension LaunchMachine {
 
   enum Action: Sendable {
     case start(Job), cancel(Job)
-    /// Ends an attempt that has got no thread.
+    /// Ends an attempt, or a run of a service, that has got no thread.
     ///
     /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
     /// Unregisters the services that one attempt registered.
     ///
-    /// If these services had replaced other services of the same step, the replaced services are registered again.
+    /// If these services had replaced services of earlier attempts, the replaced services are registered again.
     case withdraw(Job)
     /// Unregisters the services that a step registered before the given attempt.
     ///
