@@ -27,6 +27,8 @@ extension AsyncStream<LaunchEvent> {
   private func level(of event: LaunchEvent) -> Logger.Level {
     switch event.kind {
     case .ended(.failed): .error
+    // A step that isn't shut down in time, which can be the only reason for the exit code 1.
+    case .ended(.notRun) where event.phase == .shutDown: .error
     case .serviceEnded: event.message == nil ? .info : .error
     case .retrying, .serviceRestarting, .waiting: .warning
     case .phaseBegan, .phaseEnded, .draining: .notice
