@@ -56,7 +56,7 @@ extension InitializerRegistry {
 
   private func inject(_ properties: [any InjectableProperty], into object: AnyObject) throws(InjectionError) {
     // One resolution for all properties lets them share values of scope `.graph`.
-    try resolvingTogether { () throws(InjectionError) in
+    try Self.resolvingTogether { () throws(InjectionError) in
       var prepared: [() throws(InjectionError) -> () -> Void] = []
       for property in properties {
         if let store = try property.prepare(in: object, from: self) { prepared.append(store) }

@@ -126,10 +126,10 @@
     if let known = weakStorage.value { return known.value() }
     var made: (value: Value, callHooks: () -> Void)?
     var isMaker = false
-    var weakValue: WeakValue?
+    var weakValue = WeakValue(holding: Value?.none)
     // A single resolution makes the value and calls the injection hooks. Completion hooks run at the end of the
     // resolution, and so after the injection hooks.
-    try InitializerRegistry.current.resolvingTogether { () throws(InjectionError) in
+    try InitializerRegistry.resolvingTogether { () throws(InjectionError) in
       weakValue = try weakStorage.makeValue(
         in: container, callsHooks: false,
         fallback: { memory, _ throws(InjectionError) in
@@ -142,7 +142,7 @@
     }
     // If nothing is registered, nil isn't kept, so that the next read asks the registry again.
     if isMaker && made == nil { weakStorage.forget() }
-    return made?.value ?? (weakValue ?? WeakValue(holding: Value?.none)).value()
+    return made?.value ?? weakValue.value()
   }
 
   @inlinable mutating func assign(_ value: Value) {

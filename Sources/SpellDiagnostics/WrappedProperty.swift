@@ -202,7 +202,7 @@ extension RegistrationRecord {
     }
     return property.services.contains { service in
       let wrapped = (service.type as? any OptionalValue.Type).map { Service($0.wrappedType) }
-      return [service, wrapped].compactMap(\.self).contains { self.service == $0 || servesSupertypes && serves($0) }
+      return [service, wrapped].compactMap(\.self).contains(where: isRegistered(for:))
     }
   }
 }

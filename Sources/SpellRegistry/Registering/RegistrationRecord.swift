@@ -138,6 +138,11 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
+  /// Returns whether the registration is for `service`, or serves supertypes and has an instance of `service`'s type.
+  package func isRegistered(for service: Service) -> Bool {
+    self.service == service || servesSupertypes && serves(service)
+  }
+
   /// The name of the result type, if the registered type is a function, as in `register { Clock.init }`.
   ///
   /// This is nil for any other type, and for a registration of a declared key.

@@ -72,10 +72,8 @@ extension InitializerRegistry {
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let service = Service(Value.self)
     var values: [Value] = []
-    try resolvingTogether { () throws(InjectionError) in
-      for match in reachable where match.record.container == nil {
-        let record = match.record
-        guard record.service == service || record.servesSupertypes && record.serves(service) else { continue }
+    try Self.resolvingTogether { () throws(InjectionError) in
+      for match in reachable where match.record.container == nil && match.record.isRegistered(for: service) {
         let cell = ValueCell(Value.self)
         guard try resolve(Request(Value.self), into: cell.memory, from: match) else { continue }
         cell.gate.settle(as: CreationGate.ready)
@@ -94,7 +92,7 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` in a single resolution, so that all requests in `body` share the values of scope `.graph`.
-  package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+  package static func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
       // `with` pushes a frame. While the frame exists, each request in `body` joins the resolution instead of starting
