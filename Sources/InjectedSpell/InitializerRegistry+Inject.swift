@@ -117,14 +117,18 @@ extension Injected: InjectableProperty {
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
-    guard case .once = policy, try !storage.hasValueAfterWaiting(),
-      let made = try storage.prepared(in: container, from: registry, hook: hook)
-    else { return nil }
+    guard case .once = policy else { return nil }
+    try storage.waitForValue()
+    guard !storage.hasValue, let made = try storage.prepared(in: container, from: registry, hook: hook) else {
+      return nil
+    }
     return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.callHooks : {} }
   }
 
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {
     guard let value = service as? Value else { return false }
+    // While a re-injection replaces the property's value, the property still has the old value.
+    try storage.waitForValue()
     if holds(service) { return true }
     if case .weak(let weakStorage) = policy {
       try weakStorage.store(WeakValue(holding: value), replacing: true)

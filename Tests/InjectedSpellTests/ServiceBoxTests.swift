@@ -144,6 +144,23 @@ private final class Piano: @unchecked Sendable { @Injected(.tone) var tone }
     #expect(controller.heard == ["tracker", "file", "serviceBox"])
   }
 
+  @Test("a service box reports a property as missing if the calling thread is injecting the property again")
+  func reportsAPropertyThatTheCallerIsInjectingAgain() {
+    let (registry, box, missing) = (InitializerRegistry(), ServiceBox(), Shared<[String]>([]))
+    final class Page { @Injected var clock: Clock }
+    registry.register(
+      .in(Page.self) { page in
+        missing.update { $0 += box.fill(page).missing }
+        return Clock()
+      })
+    let (page, clock) = (registry.run { Page() }, Clock())
+    box.register(clock, named: "clock")
+    #expect(box.fill(page).filled == ["clock"] && page.clock === clock)
+    registry.reinject(Clock.self)
+    #expect(page.clock !== clock)
+    #expect(missing.value == ["clock"])
+  }
+
   @Test("a service box lets an object fill itself in its initializer")
   func letsAnObjectFillItselfInItsInitializer() {
     let box = ServiceBox()

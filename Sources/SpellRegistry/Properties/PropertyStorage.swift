@@ -90,14 +90,11 @@
   /// Whether the property has a value, determined without making one.
   public var hasValue: Bool { cell.newestWithValue != nil }
 
-  /// Returns whether the property has a value, after waiting for the thread, if any, that is making the value.
+  /// Waits for the thread, if any, that is making the property's value.
   ///
   /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
   ///   thread.
-  package func hasValueAfterWaiting() throws(InjectionError) -> Bool {
-    let cell = try cell.newestWhenSettled()
-    return withExtendedLifetime(cell) { cell.memory.isReady }
-  }
+  package func waitForValue() throws(InjectionError) { _ = try cell.newestWhenSettled() }
 
   /// The property's value, or nil if there is none, determined without making one.
   public var value: Value? {
