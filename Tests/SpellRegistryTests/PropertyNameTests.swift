@@ -101,6 +101,43 @@ private final class Neighborhood {
     #expect(page.heard == ["title = alias"])
   }
 
+  @Test("a property that its own initializer assigns keeps its name for the observer and the registry's hooks")
+  func assignedByItsInitializer() {
+    final class Page: InjectionObserver {
+      @Spell(line: 1, column: 1) var number: Int
+      @Spell(line: 1, column: 1) var title: String
+      let neighbor: Probe<Int>
+      var heard: [String] = []
+      init(_ reads: Counter) { neighbor = Probe(reads: reads) }
+      func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+    }
+    let (heard, reads) = (Shared<[String?]>([]), Counter())
+    registry.onInjection { _, point in heard.update { $0.append(point.propertyName) } }
+    registry.register(
+      .in(Page.self) { page in
+        page.title = "assigned"
+        return "made"
+      })
+    let page = registry.run { Page(reads) }
+    #expect(page.title == "made" && page.title == "assigned")
+    #expect(page.heard == ["title"])
+    #expect(heard.value == ["title"])
+    #expect(reads.value == 0)
+  }
+
+  @Test("a property that its own initializer assigns has no name if another one of its type seems to be in its place")
+  func assignedInOnePlace() {
+    let heard = Shared<[String?]>([])
+    registry.onInjection { _, point in heard.update { $0.append(point.propertyName) } }
+    registry.register(
+      .in(Child.self) { child in
+        child.second = "assigned"
+        return "made"
+      })
+    #expect(registry.run { Child() }.second == "made")
+    #expect(heard.value == [nil])
+  }
+
   @Test("a container may hold what cannot be copied, and what is gone")
   func otherFields() {
     final class Page {

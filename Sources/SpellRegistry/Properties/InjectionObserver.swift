@@ -32,16 +32,13 @@ extension InjectionObserver {
   ///
   /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
   func notify(_ value: Any, at point: InjectionPoint) {
-    // The initializer that made the value may also have assigned the property. The property then has new storage, but
-    // still the same source location.
-    let place = point.identity?.place
-    guard let name = point.declaredName ?? place.flatMap({ WrappedProperties.name(declaredAt: $0, in: self) }) else {
+    guard let name = point.declaredName else {
       trap(
         """
         \(TypeName.of(type(of: self))) observes its injections, but reflection does not show the name of the \
         property declared here: build it with reflection metadata and without a custom mirror, and conform the \
         property's wrapper to NamedProperty.
-        """, at: place)
+        """, at: point.identity?.place)
     }
     didInject(value, intoProperty: name)
   }

@@ -26,6 +26,9 @@ package enum WrappedProperties {
   /// wrapper in the remembered field is for this type and contains no such reference, it is copied before the search
   /// looks at the other wrappers. No other thread may be changing a wrapper while the search copies it.
   ///
+  /// An initializer may have assigned the property that it serves. The wrapper then has new storage, but still the same
+  /// source location, which is enough if no other property of that type has it.
+  ///
   /// - Parameters:
   ///   - type: The type of the property.
   ///   - cell: The storage of the property, if the wrapper uses a ``PropertyStorage``.
@@ -35,9 +38,10 @@ package enum WrappedProperties {
     let storage = cell.map { UInt(bitPattern: ObjectIdentifier($0)) }
     func holdsStorage(_ field: StoredField) -> Bool { field.contains(identity.address, or: storage, in: container) }
     func isForType(_ field: StoredField) -> Bool { (field.type as? any NamedProperty.Type)?.valueType == type }
-    func hasIdentity(_ field: StoredField) -> Bool {
-      isForType(field) && (field.value(in: container) as? any NamedProperty)?.identity.address == identity.address
+    func copiedIdentity(_ field: StoredField) -> PropertyIdentity? {
+      isForType(field) ? (field.value(in: container) as? any NamedProperty)?.identity : nil
     }
+    func hasIdentity(_ field: StoredField) -> Bool { copiedIdentity(field)?.address == identity.address }
     let key = Key(container: ObjectIdentifier(Swift.type(of: container)), place: identity.place)
     if let field = known.withLock({ $0[key] }), holdsStorage(field) || hasIdentity(field) { return field.name }
     let fields = fields(of: container)
@@ -45,15 +49,12 @@ package enum WrappedProperties {
     let found =
       fields.first { isForType($0) && holdsStorage($0) } ?? fields.first { !isForType($0) && holdsStorage($0) }
       ?? fields.first(where: hasIdentity)
-    if let found { known.withLock { $0[key] = found } }
-    return found?.name
-  }
-
-  /// Returns the name of a property that is declared at a source location, or nil if reflection finds none.
-  ///
-  /// The search copies wrappers, so no other thread may be changing a wrapper of `container`.
-  static func name(declaredAt place: SourcePlace, in container: AnyObject) -> String? {
-    fields(of: container).first { ($0.value(in: container) as? any NamedProperty)?.identity.place == place }?.name
+    if let found {
+      known.withLock { $0[key] = found }
+      return found.name
+    }
+    let declared = fields.filter { copiedIdentity($0)?.place == identity.place }
+    return declared.count == 1 ? declared[0].name : nil
   }
 
   /// Returns an object's property wrappers that have the type `Wrapper`, with the names of the wrapped properties.
