@@ -120,11 +120,12 @@ extension Wiring {
         for need in needs[last] + recordedNeeds[last] {
           guard let held = need.provider, seen.insert(held).inserted else { continue }
           let path = (way + [held]).map { providers[$0].record }
-          let advice = adviceOnScope(path[0], path[path.count - 1])
-          if let advice = advice ?? adviceOnOverride(of: need, path, in: providers[holder].registry) {
+          let advice = adviceOnScope(path) ?? adviceOnOverride(of: need, path, in: providers[holder].registry)
+          if let advice {
             found.append(InjectionError(.scopeCapture, through: path.map(\.step), advice: advice))
           } else if case .unique = providers[held].record.lifetime {
-            ways.append(way + [held])
+            // Ways through a factory come last, because a value that is also reached in another way is held.
+            ways.insert(way + [held], at: providers[held].record.isFactory ? 0 : ways.endIndex)
           }
         }
       }
@@ -132,11 +133,14 @@ extension Wiring {
     }
   }
 
-  /// Returns advice if the scope of `holder` may keep a value for longer than the scope of `held` does; otherwise nil.
+  /// Returns advice if a kept value may hold another value for longer than that value's scope keeps it; else nil.
   ///
-  /// A value that holds a factory doesn't hold the values that the factory makes.
-  private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
-    guard !held.isFactory, holder.outlives(held) else { return nil }
+  /// A value that holds a factory holds neither the values that the factory makes nor these values' dependencies.
+  ///
+  /// - Parameter path: The registrations from the kept value to the held value.
+  private func adviceOnScope(_ path: [RegistrationRecord]) -> String? {
+    let (holder, held) = (path[0], path[path.count - 1])
+    guard !path.dropFirst().contains(where: \.isFactory), holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
     return """
       \(keeper) (\(holder.scopeName)) holds \(kept) (\(held.scopeName)) for longer than its scope keeps it. Give \(keeper) a \

@@ -6,6 +6,7 @@ import Testing
   struct Session: Sendable { var user = "" }
   struct Cart: Sendable { let session: Session }
   struct Shop: Sendable { let cart: Cart }
+  struct ShopWithFactory: Sendable { let makeCart: ArgumentFactory<Cart, String> }
 
   let registry = InitializerRegistry()
 
@@ -22,6 +23,30 @@ import Testing
     #expect(error.path == ["Shop", "Cart", "Session"])
     #expect(error.description.contains("let current = Injected<RecordedMistakesTests.Session>(.everyRead)"), "\(error)")
     #expect(registry.graph().edges.isEmpty)
+  }
+
+  @Test("a kept value that holds a factory isn't taken for a holder of what the factory's closure asks for")
+  func factory() throws {
+    registry.register(scope: .cached(in: ScopeCache("session"))) { Session() }
+    registry.register(.factory { (resolver, _: String) in Cart(session: try resolver.resolve()) })
+    registry.register(ShopWithFactory.self, scope: .singleton) { ShopWithFactory(makeCart: try $0.resolve()) }
+    _ = try registry.graph { try registry.resolve(ShopWithFactory.self).makeCart("guest") }
+    #expect(registry.validate().isEmpty)
+  }
+
+  @Test("a value that is held beside a factory that asks for it is reported", arguments: [true, false])
+  func besideAFactory(isFactoryFirst: Bool) throws {
+    registry.register(scope: .cached(in: ScopeCache("session"))) { Session() }
+    registry.register { Cart(session: try $0.resolve()) }
+    registry.register(.factory { (resolver, _: String) in Cart(session: try resolver.resolve()) })
+    registry.register(ShopWithFactory.self, scope: .singleton) { resolver in
+      if !isFactoryFirst { _ = try resolver.resolve(Cart.self) }
+      let shop = ShopWithFactory(makeCart: try resolver.resolve())
+      if isFactoryFirst { _ = try resolver.resolve(Cart.self) }
+      return shop
+    }
+    _ = try registry.graph { try registry.resolve(ShopWithFactory.self).makeCart("guest") }
+    #expect(registry.validate().map(\.path) == [["ShopWithFactory", "Cart", "Session"]])
   }
 
   @Test("a child's override of what a parent's closure holds is reported")
