@@ -91,9 +91,9 @@ private struct Drawing {
   private let rootServices: Set<Service>
   /// The services that are registered or needed.
   private let services: Set<Service>
-  /// The registered and needed services, grouped by their titles, which are their labels in the graph.
+  /// The registered and needed services and the other containers, grouped by their labels in the graph.
   ///
-  /// If several services have the same title, the graph shows each of them with its module's name.
+  /// If several of them have the same label, the graph shows each of them with its module's name.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:
@@ -108,7 +108,11 @@ private struct Drawing {
     rootServices = Set(roots.map(\.service))
     let others = links.flatMap { [$0.asker?.service, $0.provider?.service ?? $0.service].compactMap(\.self) }
     services = rootServices.union(others + properties.map { $0.provider?.service ?? $0.service })
-    meanings = Dictionary(grouping: services, by: \.title).mapValues { Set($0) }
+    var meanings = Dictionary(grouping: services, by: \.title).mapValues { Set($0) }
+    for property in properties where !services.contains(property.container) {
+      meanings[property.containerName, default: []].insert(property.container)
+    }
+    self.meanings = meanings
   }
 
   var graph: DependencyGraph {
@@ -130,7 +134,7 @@ private struct Drawing {
     }
     for property in properties {
       let isContainer = !services.contains(property.container)
-      let from = isContainer ? property.containerName : name(of: property.container, isOthers: false)
+      let from = label(isContainer ? property.containerName : property.container.title, of: property.container)
       let needed = property.provider.map(node(of:)) ?? .init(type: name(of: property.service, isOthers: false))
       nodes += [.init(type: from, isContainer: isContainer), needed]
       edges.append(.init(from: from, to: needed.type))
@@ -145,7 +149,12 @@ private struct Drawing {
   }
 
   private func name(of service: Service, isOthers: Bool) -> String {
-    let name = meanings[service.title, default: []].count > 1 ? service.qualifiedName : service.title
+    let name = label(service.title, of: service)
     return isOthers && rootServices.contains(service) ? "\(name) of another registry" : name
+  }
+
+  /// Returns a service's title, or its name with the module if several services or containers have that title.
+  private func label(_ title: String, of service: Service) -> String {
+    meanings[title, default: []].count > 1 ? service.qualifiedName : title
   }
 }

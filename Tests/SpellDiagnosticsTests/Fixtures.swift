@@ -48,6 +48,8 @@ final class Post {
   @Custom var stamps: Mailbox
 }
 final class Plain { var lamp = Lamp() }
+/// One of two classes of this name in the module.
+private final class Locker { @Lazy var lamp: Lamp }
 
 /// A spell that declares its needs.
 @propertyWrapper struct Custom<Value>: NeedingProperty {

@@ -170,6 +170,9 @@ enum Menu {
 }
 final class Plate { @Injected var kiosk: Kiosk }
 final class Kiosk { @Injected var makeTicket: ArgumentFactory<Ticket, Int> }
+/// A class with the name of a type in another module.
+final class ServiceBox { @Lazy var lamp: Lamp }
+private final class Locker { @Lazy var lamp: Lamp }
 
 @Suite("The graph of a program's properties", .enabled(if: WrappedProperty.isSupported), .registry)
 struct PropertyGraphTests {
@@ -207,6 +210,23 @@ struct PropertyGraphTests {
     registry.register { Dish() }
     let graph = registry.graph(properties: properties.filter { $0.description == "Menu.Dish.plate" })
     #expect(graph.edges.map { "\($0.from) > \($0.to)" } == ["Menu.Dish > Plate"])
+  }
+
+  @Test("a container and a registered type of the same name have their modules' names")
+  func containerOfARegisteredName() {
+    registry.register { Lamp() }
+    registry.register { InjectedSpell.ServiceBox() }
+    let graph = registry.graph(properties: properties.filter { $0.description == "ServiceBox.lamp" })
+    #expect(graph.edges.map { "\($0.from) > \($0.to)" } == ["SpellDiagnosticsTests.ServiceBox > Lamp"])
+    #expect(graph.nodes.contains { $0.type == "InjectedSpell.ServiceBox" && !$0.isContainer })
+  }
+
+  @Test("two containers of the same name are two nodes")
+  func containersOfOneName() {
+    registry.register { Lamp() }
+    let graph = registry.graph(properties: properties.filter { $0.description == "Locker.lamp" })
+    #expect(graph.nodes.count(where: \.isContainer) == 2)
+    #expect(Set(graph.edges.map(\.from)).count == 2)
   }
 
   @Test("a missing type is missing even if it has properties itself, in any order")
