@@ -15,7 +15,7 @@
 /// The value comes from the first of these sources that exists: a registration for the enclosing object's class, the
 /// property's expression, a registration for the type, or the type's empty value, such as 0 or `[]`. If none exists, a
 /// property of an Optional type reads nil. The property asks the registry that was current when the enclosing object
-/// was created.
+/// was created. If that registry no longer exists, a property with an expression asks the current registry instead.
 ///
 /// *Cost*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
 /// atomic load, about as long as a read of the language's own `lazy var`.
@@ -204,8 +204,8 @@ extension Lazy {
 
     /// Returns the same value as a read of the property, but throws an error instead of stopping the program.
     ///
-    /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
-    ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    /// - Throws: `.notRegistered` (also if the property's registry is gone and it has no expression), `.cycle`,
+    ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 

@@ -112,6 +112,31 @@ private final class Essay: Article {}
     #expect(outer.constant.value.label == "constant")
   }
 
+  @Test("a property with an expression asks the reader's registry if its own registry no longer exists")
+  func ofTheReaderIsAskedBeforeAnExpression() throws {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
+    final class Outer: @unchecked Sendable {
+      @Lazy var first = Service("expression")
+      @Lazy var second = Service("expression")
+    }
+    weak var gone: InitializerRegistry?
+    let outer: Outer
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.register(Outer.self, scope: .singleton) { Outer() }
+      outer = try registry.resolve(Outer.self)
+    }
+    #expect(gone == nil)
+    let heard = Shared<[String]>([])
+    registry.onInjection { _, point in heard.update { $0.append(point.propertyName ?? "") } }
+    registry.register(Service.self) { Service("any") }
+    #expect(outer.first.label == "expression")
+    registry.register(Service.self, .in(Outer.self) { _ in Service("class") })
+    #expect(outer.second.label == "class")
+    #expect(heard.value == ["first", "second"])
+  }
+
   @Test("a registration ranks below the expression unless it is for the class")
   func standsBelowTheExpressionUnlessItIsForTheContainer() {
     registry.register { Service("any") }
