@@ -74,10 +74,7 @@ public struct DecodablePartialLoader: PartialLoader {
       let data: Data
       do {
         data = try Data(contentsOf: url)
-      } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
-        continue
-      } catch let error as CocoaError where (error.underlying as? POSIXError)?.code == .ENOTDIR {
-        // A component of the path is a file, so the folder that the name asks for doesn't exist.
+      } catch let error as CocoaError where Self.isMissing(error) {
         continue
       } catch {
         throw PartialError(.unreadable, of: type, resource: resource, places: [url.path], underlying: error)
@@ -99,6 +96,11 @@ public struct DecodablePartialLoader: PartialLoader {
       if depth < 0 { return true }
     }
     return false
+  }
+
+  /// Returns whether an error says that a file doesn't exist, or that a component of the path isn't a folder.
+  private static func isMissing(_ error: CocoaError) -> Bool {
+    [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) || (error.underlying as? POSIXError)?.code == .ENOTDIR
   }
 
   /// The error for a name that leads out of the loader's folder.
