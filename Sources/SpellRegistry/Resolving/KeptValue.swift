@@ -177,13 +177,13 @@ final class KeptValue: Sendable {
     let deadline = expiry.map { $0.clock.now + $0.age }
     change { state in
       guard state.cell === cell else { return nil }
-      if state.isRetired {
-        // Requests from before the withdrawal already have the cell, and later requests mustn't find its value.
+      if isNothing || state.isRetired {
+        // Requests from before a withdrawal already have the cell, and later requests mustn't find its value.
         forget(&state)
         return nil
       }
-      state.deadline = isNothing ? nil : deadline
-      if scope.isWeak || isNothing {
+      state.deadline = deadline
+      if scope.isWeak {
         (state.cell, state.weak) = (nil, weak)
         return nil
       }
