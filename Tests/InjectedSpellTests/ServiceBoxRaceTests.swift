@@ -51,10 +51,15 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     let services = (0..<repetitions(debug: 2_000, release: 10_000)).map { _ in own.run { Asking() } }
     let boxes = services.map { _ in ServiceBox() }
     for box in boxes { box.registry.register { BaseTracker("box") } }
-    let add: @Sendable () -> Void = { for (box, service) in zip(boxes, services) { box.register(service, named: "a") } }
-    let clear: @Sendable () -> Void = { for box in boxes { box.clear() } }
-    await onThreads(add, clear, add, clear)
-    clear()
+    func onFourThreads(_ body: @escaping @Sendable (ServiceBox, Asking) -> Void) async {
+      let visit: @Sendable () -> Void = { for (box, service) in zip(boxes, services) { body(box, service) } }
+      await onThreads(visit, visit, visit, visit)
+    }
+    await onFourThreads { box, service in box.register(service, named: "a") }
+    await onFourThreads { box, service in
+      box.register(service, named: "a")
+      box.clear()
+    }
     #expect(services.count { $0.base.label == "box" } == 0)
   }
 
