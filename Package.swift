@@ -77,12 +77,6 @@ let tool: [Target] = [
   .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
 ]
 
-/// Programs whose only import is one wrapper's module.
-let alone: [Target] = ["LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceSpell"].map { wrapper in
-  .testTarget(
-    name: "\(wrapper)AloneTests", dependencies: [.byName(name: wrapper)], swiftSettings: settings(of: wrapper))
-}
-
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -100,7 +94,7 @@ let package = Package(
         exclude: excluded[module.name] ?? [],
         swiftSettings: settings(of: module.name))
     ] + (withoutProcesses && !testsWithoutProcesses.contains(module.name) ? [] : [tests])
-  } + (withoutProcesses ? [] : tool) + alone + [
+  } + (withoutProcesses ? [] : tool) + [
     // The code that tests share. It's in no product, so users don't build it.
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
