@@ -10,6 +10,7 @@ extension InjectionKeys {
   static let greeter = InjectionKey<any Greeter> { English() }
   static let time = InjectionKey<Double> { 1 }
   static let audio = InjectionKey { Audio() }
+  static let seat = InjectionKey(.factory { (_, number: Int) in "seat \(number)" })
   // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   static let instance = InjectionKey<any Greeter>(English())
 }
@@ -92,8 +93,32 @@ func registrations(in registry: InitializerRegistry) throws {
   let _: English? = Resolver.optional()
   // says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
   _ = try registry.resolve()
+  // says: cannot convert value of type 'String' to expected argument type 'Int'
+  _ = try registry.resolve(.seat, arguments: "7")
+  // says: The key's value has another type. For what the key's factory makes, write resolve(.key, arguments: …).
+  let _: String = try registry.resolve(.seat)
+  // says: The key's factory makes values of another type than the one expected here.
+  let _: Int = try registry.resolve(.seat, arguments: 7)
+  // says: cannot convert value of type 'Int' to expected argument type 'Never'
+  _ = try registry.resolve(.time, arguments: 7)
+  // says: Write the label: resolve(Ticket.self, arguments: 7), or named: "main".
+  _ = try registry.resolve(English.self, 7)
+  // says: Write the label: resolve(.seat, arguments: 7), or named: "main".
+  _ = try registry.resolve(.seat, 7)
+  // also says: Write the label: resolve(.seat, arguments: 7), or named: "main".
+  _ = try registry.resolve(.time, "main")
   // says: call can throw but is not marked with 'try'
   let _: any Greeter = registry.resolve()
+}
+func requests(of resolver: Resolver) async throws {
+  // also says: cannot convert value of type 'String' to expected argument type 'Int'
+  _ = try resolver.resolve(.seat, arguments: "7")
+  // also says: The key's value has another type. For what the key's factory makes, write resolve(.key, arguments: …).
+  let _: String = try resolver.resolve(.seat)
+  // also says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
+  _ = try resolver.resolve(arguments: 7)
+  // says: The key's value has another type than the one expected here.
+  let _: String = try await resolver.resolveAsync(.time)
 }
 func mocks(in registry: InitializerRegistry) {
   var mock = English()

@@ -156,4 +156,52 @@ import Testing
     #expect(error?.description.contains(advice) == true, "\(error.map { "\($0)" } ?? "")")
   }
 
+  @Test("the static type of an argument chooses the factory, also for a variable of a protocol type")
+  func staticTypes() throws {
+    registry.register(.factory { (_, animal: any Animal) in "some \(animal.name)" })
+    registry.register(.factory { (_, cat: Cat) in "the \(cat.name)" })
+    for animal in [Cat(), Dog()] as [any Animal] {
+      #expect(try registry.resolve(String.self, arguments: animal) == "some \(animal.name)")
+    }
+    #expect(try registry.resolve(String.self, arguments: Cat()) == "the cat")
+    #expect(try registry.resolve(String.self, arguments: Cat() as any Animal) == "some cat")
+    registry.register(.factory { (_, count: Int, animal: any Animal) in "\(count) \(animal.name)s" })
+    let dog: any Animal = Dog()
+    #expect(try registry.resolve(String.self, arguments: 2, dog) == "2 dogs")
+  }
+
+  @Test("a request with a key and arguments calls the key's factory, or the one that is registered for the key")
+  func key() throws {
+    #expect(try registry.resolve(.kennel, arguments: 2, Dog()) == "2.0 dogs")
+    let cat: any Animal = Cat()
+    #expect(try registry.resolve(.kennel, arguments: 3, cat) == "3.0 cats")
+    registry.register { try Text($0.resolve(.kennel, arguments: 1, cat, named: "home")) }
+    #expect(try registry.resolve(Text.self).text == "1.0 cats")
+    registry.register(.kennel, named: "home", .factory { _, count, animal in "home \(animal.name)" })
+    #expect(try registry.resolve(Text.self).text == "home cat")
+    #expect(try registry.resolve(.kennel, arguments: 3, cat) == "3.0 cats")
+  }
+
+  @Test("the error of a key's factory has the path through the key")
+  func failingKey() throws {
+    registry.register(.kennel, .factory { _, _, _ in throw Offline() })
+    registry.register { try Text($0.resolve(.kennel, arguments: 1, Cat())) }
+    let error = try #require(registry.error(resolving: Text.self))
+    #expect(error.code == .initializerFailed)
+    #expect(error.path == ["Text", "String"])
+    #expect(error.underlying is Offline)
+  }
+}
+
+private protocol Animal: Sendable { var name: String { get } }
+private struct Cat: Animal { let name = "cat" }
+private struct Dog: Animal { let name = "dog" }
+private struct Text: Sendable {
+  let text: String
+  init(_ text: String) { self.text = text }
+}
+
+extension InjectionKeys {
+  fileprivate static let kennel = InjectionKey(
+    .factory { (_, count: Double, animal: any Animal) in "\(count) \(animal.name)s" })
 }

@@ -9,18 +9,32 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - type: The type of the value. For an Optional type, the result is nil if no registered factory makes the
   ///     wrapped type, whatever the arguments.
-  ///   - first: The first argument. The static types of all arguments have to match those of a registered factory.
-  ///   - rest: The other arguments.
+  ///   - argument: The arguments. Their static types have to be those of a registered factory's arguments: for a factory
+  ///     that takes `any Item`, pass a variable of type `any Item`, or write `book as any Item`.
   ///   - name: The name to use in the request, like the name of a property that requests a value.
   /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types. Otherwise, the error of the
   ///   factory's call.
-  @inlinable public func resolve<Value, First, each Rest>(
-    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
+  @_disfavoredOverload @inlinable public func resolve<Value, each Argument>(
+    _ type: Value.Type = Value.self, arguments argument: repeat each Argument, named name: String? = nil
   ) throws(InjectionError) -> Value {
-    if let factory = try factory(ArgumentFactory<Value, First, repeat each Rest>.self, named: name) {
-      return try factory(first, repeat each rest)
+    if let factory = try factory(ArgumentFactory<Value, repeat each Argument>.self, named: name) {
+      return try factory(repeat each argument)
     }
-    return try optionalValue(type, arguments: first, repeat each rest, named: name)
+    return try optionalValue(type, arguments: repeat each argument, named: name)
+  }
+
+  /// Returns the value that the factory of a declared key makes from the given arguments.
+  ///
+  /// ```swift
+  /// static let seat = InjectionKey(.factory { (_, number: Int) in Seat(number) })
+  /// let seat = try registry.resolve(.seat, arguments: 7)
+  /// ```
+  @inlinable public func resolve<Made, First, each Rest>(
+    _ key: InjectionKey<ArgumentFactory<Made, First, repeat each Rest>>, arguments first: First,
+    _ rest: repeat each Rest, named name: String? = nil
+  ) throws(InjectionError) -> Made {
+    let factory: ArgumentFactory<Made, First, repeat each Rest> = try resolve(key, named: name)
+    return try factory(first, repeat each rest)
   }
 
   /// Returns the registered factory of a type, or nil if there is none.
@@ -47,16 +61,16 @@ extension InitializerRegistry {
   /// Returns nil if no registered factory makes the wrapped type.
   ///
   /// - Throws: `.notRegistered` if `type` isn't Optional, or if the wrapped type's factories take other arguments.
-  @usableFromInline func optionalValue<Value, First, each Rest>(
-    _ type: Value.Type, arguments first: First, _ rest: repeat each Rest, named name: String?
+  @usableFromInline func optionalValue<Value, each Argument>(
+    _ type: Value.Type, arguments argument: repeat each Argument, named name: String?
   ) throws(InjectionError) -> Value {
     func error<Made>(_: Made.Type) -> InjectionError {
-      missing(Request(ArgumentFactory<Made, First, repeat each Rest>.self, named: name.map { RequestedName($0) }))
+      missing(Request(ArgumentFactory<Made, repeat each Argument>.self, named: name.map { RequestedName($0) }))
     }
     func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
-      if let factory = try factory(ArgumentFactory<Made, First, repeat each Rest>.self, named: name) {
+      if let factory = try factory(ArgumentFactory<Made, repeat each Argument>.self, named: name) {
         let cell = ValueCell(Made.self)
-        cell.memory.put(try factory(first, repeat each rest))
+        cell.memory.put(try factory(repeat each argument))
         cell.gate.settle(as: CreationGate.ready)
         return cell
       }
@@ -78,12 +92,24 @@ extension InitializerRegistry {
 
 extension Resolver {
   /// Returns a dependency that a registered factory makes from the given arguments.
-  public func resolve<Value, First, each Rest>(
-    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
+  @_disfavoredOverload public func resolve<Value, each Argument>(
+    _ type: Value.Type = Value.self, arguments argument: repeat each Argument, named name: String? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
       try continuing { () throws(InjectionError) in
-        memory.put(try registry.resolve(type, arguments: first, repeat each rest, named: name))
+        memory.put(try registry.resolve(type, arguments: repeat each argument, named: name))
+      }
+    }
+  }
+
+  /// Returns a dependency that the factory of a declared key makes from the given arguments.
+  public func resolve<Made, First, each Rest>(
+    _ key: InjectionKey<ArgumentFactory<Made, First, repeat each Rest>>, arguments first: First,
+    _ rest: repeat each Rest, named name: String? = nil
+  ) throws(InjectionError) -> Made {
+    try ValueMemory.value { memory throws(InjectionError) in
+      try continuing { () throws(InjectionError) in
+        memory.put(try registry.resolve(key, arguments: first, repeat each rest, named: name))
       }
     }
   }

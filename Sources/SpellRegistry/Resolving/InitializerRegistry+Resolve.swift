@@ -43,19 +43,6 @@ extension InitializerRegistry {
     }
   }
 
-  /// Unavailable, because the type of the value has to be known.
-  @available(
-    *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
-  )
-  public func resolve() throws(InjectionError) { fatalError() }
-
-  /// Unavailable, because a declared key is written with a dot, not as a key path.
-  @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in resolve(.time).")
-  @_disfavoredOverload
-  public func resolve<Value>(_ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>) throws(InjectionError) -> Value {
-    fatalError()
-  }
-
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {

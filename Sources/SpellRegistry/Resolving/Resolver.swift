@@ -47,12 +47,6 @@ public struct Resolver {
     }
   }
 
-  /// Unavailable, because the type of the value has to be known.
-  @available(
-    *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
-  )
-  public func resolve() throws(InjectionError) { fatalError() }
-
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {

@@ -107,6 +107,7 @@ final class Jukebox {
   func arguments() throws {
     let seat = try Hall().seat(7)
     #expect(seat.number == 7 && seat.time == 1)
+    #expect(try registry.resolve(.seat, arguments: 7).number == 7)
 
     registry.register(.seat, .factory { _, number in Seat(number: number, time: 0) })
     #expect(try Hall().seat(8).time == 0)
