@@ -97,14 +97,21 @@ import Testing
     #expect(try store.value(for: key) == ["#nil": nil])
   }
 
-  @Test("a whole number isn't read as a date")
-  func integerAsDate() throws {
+  @Test(
+    "a whole number is read as a date, as JSON tools write whole seconds", arguments: ["757382400", "-3", "7573824e2"])
+  func wholeNumberAsDate(number: String) throws {
+    struct Visit: Codable, Equatable { let days: [Date], last: Date? }
     let store = MemoryPreferenceStore()
-    try store.set(7, forKey: "n")
-    func mismatches<Value: Codable>(_ type: Value.Type) -> Bool {
-      code { _ = try store.value(type, forKey: "n") } == .typeMismatch
+    try store.transaction { changes in
+      try changes.set(json: number, forKey: "day")
+      try changes.set(json: "{\"days\":[\(number)],\"last\":\(number)}", forKey: "visit")
     }
-    #expect(mismatches(Date.self) && mismatches(Date?.self))
+    let day = Date(timeIntervalSinceReferenceDate: try #require(Double(number)))
+    #expect(try store.value(Date.self, forKey: "day") == day)
+    #expect(try store.value(Date?.self, forKey: "day") == day)
+    #expect(try store.value(Visit.self, forKey: "visit") == Visit(days: [day], last: day))
+    let overriding = OverridingPreferenceStore(.arguments(["program", "-day", number]), over: MemoryPreferenceStore())
+    #expect(try overriding.value(Date.self, forKey: "day") == day)
   }
 
   @Test("strings are kept byte for byte")

@@ -37,7 +37,6 @@ extension JSONText {
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
     } else if let seconds = unwrapped(value, as: Date.self)?.timeIntervalSinceReferenceDate, seconds.isFinite {
-      // The text of a date always has a fraction or an exponent, so that a date can't be confused with an integer.
       self.init(seconds.description)
     } else if let text = textOfNaN(value) {
       self.init(string: text)
@@ -161,10 +160,8 @@ extension JSONText {
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // If the type is `String`, `decode(_:)` has found that the text isn't a valid string. An integer type refuses a
-    // string without a decoder, because a decoder would first read all of a long text. A date refuses an integer,
-    // because the text of a date always has a fraction or an exponent.
+    // string without a decoder, because a decoder would first read all of a long text.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
-    if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     if string == JSONText.storedNil {
       if type is any ExpressibleByNilLiteral.Type { return try JSONText.null.decode(type) }
     } else if isLikeStoredNil {
