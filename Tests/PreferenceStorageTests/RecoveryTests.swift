@@ -144,6 +144,19 @@ import Testing
     #expect(try file.text.hasPrefix("#preferences 1\n"))
   }
 
+  @Test(
+    "a control character in place of the first newline is put right, whoever wrote the next line",
+    arguments: [0, 7, 9, 11, 13, 27, 31, 127] as [UInt8], ["561bacaf {\"a\":1}\n", "{\"a\":1}\n"])
+  func controlCharacterForNewline(character: UInt8, line: String) throws {
+    try Data("#preferences 1".utf8 + [character] + line.utf8).write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    #expect(store.recovery?.headerWasDamaged == true)
+    try store.set(2, forKey: "b")
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).keys == ["a", "b"])
+  }
+
   @Test("a file whose first line was deleted keeps all the others, and gets the first line back", arguments: [1, 4])
   func deletedHeader(lines: Int) throws {
     let keys = (1...lines).map { "k\($0)" }

@@ -41,15 +41,14 @@ struct LineParser {
       let textStart = file.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
       known.append(UnsafeBufferPointer(rebasing: file[..<textStart]))
       let bytes = UnsafeBufferPointer(rebasing: file[textStart...])
-      let start = LineParser.lineEnd(in: bytes, from: 0) + 1
-      let first = Line.header.dropLast()
-      if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
+      if let header = LineParser.header(in: bytes) {
         // Space for an estimated number of keys avoids reallocations while the table grows.
         table.reserveCapacity(min(bytes.count / 32, 1 << 20))
-        known.append(UnsafeBufferPointer(rebasing: bytes[..<start]))
-        lineCount = 1
-        parseLines(UnsafeBufferPointer(rebasing: bytes[start...]))
-        return .whole
+        known.append(UnsafeBufferPointer(rebasing: bytes[..<header.length]))
+        lineCount = header.isWhole ? 1 : 0
+        damage.headerWasDamaged = !header.isWhole
+        parseLines(UnsafeBufferPointer(rebasing: bytes[header.length...]))
+        return header.isWhole ? .whole : .damaged
       }
       if LineParser.isTorn(bytes) {
         (damage.headerWasDamaged, damage.tornBytes) = (true, file.count)
@@ -133,6 +132,22 @@ struct LineParser {
 
   private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+  }
+
+  /// Returns the length of the header at the beginning of the file, and whether it ends with a line break.
+  ///
+  /// If another control character has taken the place of the newline, it counts as the end of the header, because the
+  /// first record follows it on the same line.
+  ///
+  /// - Returns: Nil if the file doesn't begin with the header of this format.
+  private static func header(in bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, isWhole: Bool)? {
+    let text = Line.header.dropLast()
+    guard bytes.starts(with: text), bytes.count > text.count else { return nil }
+    let end = bytes[text.count]
+    let rest = bytes[(text.count + 1)...]
+    if end == UInt8(ascii: "\n") { return (text.count + 1, true) }
+    if end == UInt8(ascii: "\r"), rest.first == UInt8(ascii: "\n") { return (text.count + 2, true) }
+    return end < 0x20 || end == 0x7f ? (text.count + 1, false) : nil
   }
 
   /// Returns whether the file has only the beginning of the header, or only zeros.
