@@ -125,6 +125,22 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
     #expect(whole.keys == ["é.", "é", "b"])
   }
 
+  @Test(
+    "has the keys whose prefix is spelled otherwise in Unicode",
+    arguments: ["e\u{301}.", "\u{212A}:", "a\u{323}\u{301}/"])
+  func equalPrefixes(prefix: String) throws {
+    let whole = MemoryPreferenceStore()
+    let composed = prefix.precomposedStringWithCanonicalMapping
+    #expect(Array(composed.unicodeScalars) != Array(prefix.unicodeScalars))
+    let (one, other) = (PrefixedPreferenceStore(prefix, in: whole), PrefixedPreferenceStore(composed, in: whole))
+    for key in ["n", "\u{301}x", "é"] {
+      try one.set(1, forKey: key)
+      #expect(other.keys == [key] && one.keys == [key])
+      try other.removeAll()
+      #expect(one.keys == [])
+    }
+  }
+
   @Test("a property of it keeps its decoded value, and sees what is written to the other store")
   func property() async throws {
     let whole = MemoryPreferenceStore()

@@ -24,9 +24,19 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   /// Nil if the key doesn't begin with the prefix, or if the key has no characters after the prefix.
   fileprivate func key(forBaseKey key: String) -> String? {
     // Scalars are compared, since the prefix's last character may combine with the character after it.
-    guard key.unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
-    let rest = key.unicodeScalars.dropFirst(prefix.unicodeScalars.count)
-    return rest.isEmpty ? nil : String(rest)
+    let (scalars, count) = (key.unicodeScalars, prefix.unicodeScalars.count)
+    func rest(after length: Int) -> String? {
+      let rest = scalars.dropFirst(length)
+      return rest.isEmpty ? nil : String(rest)
+    }
+    if scalars.starts(with: prefix.unicodeScalars) { return rest(after: count) }
+    // The base store regards two Unicode spellings of one text as one key, so the key may spell the prefix otherwise.
+    // Two spellings of a text differ in length by a factor of at most four.
+    let beginning = scalars.prefix(4 * count)
+    guard !(beginning.allSatisfy(\.isASCII) && prefix.unicodeScalars.allSatisfy(\.isASCII)) else { return nil }
+    return beginning.indices.lazy.map { scalars[...$0] }.first { String($0) == prefix }.flatMap {
+      rest(after: $0.count)
+    }
   }
 
   /// The keys of this store, in the order of the base store.
