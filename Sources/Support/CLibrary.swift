@@ -80,15 +80,24 @@ package func writeToStandardError(_ text: String) {
 
 /// Whether a test runner, such as XCTest, Swift Testing or a package's `swift test`, started this process.
 ///
-/// Apple's runners set environment variables. The test process of a Swift package has one of three arguments: a bundle
-/// or program whose name ends in `.xctest`, the program `swiftpm-testing-helper`, or the option `--testing-library`.
-/// The child process of an exit test, which has the variable `SWT_EXIT_TEST_ID`, is also a test process.
+/// Apple's runners set environment variables. Other runners are recognized by the name of their program. The child
+/// process of an exit test, which has the variable `SWT_EXIT_TEST_ID`, is also a test process.
 package let isTestProcess: Bool =
   ["XCTestConfigurationFilePath", "XCTestBundlePath", "XCTestSessionIdentifier", "SWT_EXIT_TEST_ID"]
   .contains { environmentVariable($0) != nil }
-  || CommandLine.arguments.contains { argument in
-    argument.hasSuffix(".xctest") || argument == "--testing-library" || argument.hasSuffix("swiftpm-testing-helper")
-  }
+  || isTestRunner(CommandLine.arguments.first ?? "")
+
+/// Returns whether the program at the path is one that runs tests.
+///
+/// These are Apple's `xctest`, `swiftpm-testing-helper`, and the programs that SwiftPM builds for a package's tests,
+/// whose names end in `.xctest` or `-test-runner`. The other arguments of a program say nothing, because any program
+/// may get the name of a test bundle as an argument.
+package func isTestRunner(_ program: String) -> Bool {
+  let name = program.split { $0 == "/" || $0 == "\\" }.last ?? ""
+  let stem = name.hasSuffix(".exe") ? name.dropLast(4) : name
+  return stem == "xctest" || stem == "swiftpm-testing-helper" || stem.hasSuffix(".xctest")
+    || stem.hasSuffix("-test-runner")
+}
 
 /// Whether Xcode started this process to show previews.
 package let isPreviewProcess: Bool = environmentVariable("XCODE_RUNNING_FOR_PREVIEWS") == "1"
