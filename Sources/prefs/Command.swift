@@ -230,7 +230,8 @@ struct Export {
   }
 
   private func replace(by bytes: [UInt8]) throws(SystemError) {
-    let path = target + ".new-\(UInt32.random(in: 0 ... .max))"
+    // The name doesn't contain the target's, which may already be as long as a name may be.
+    let path = target.folder.appending(FilePath("prefs-\(UInt32.random(in: 0 ... .max)).new"))
     let file = try system.open(path, for: .creating)
     defer { system.close(file) }
     do throws(SystemError) {

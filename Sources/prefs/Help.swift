@@ -21,6 +21,7 @@ enum Help {
 
       --string   VALUE is a text without quotes; the value of get is printed so
       --json     VALUE is JSON, whatever the key has
+      --         as the first argument, before keys and values that look like options
 
     ENVIRONMENT
       VISUAL, EDITOR   the editor of edit, or else vi

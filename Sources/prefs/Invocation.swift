@@ -44,8 +44,11 @@ extension Command {
       throw UsageError(message: "there is no command \(name)")
     }
     var texts = arguments
-    let form = usage.arguments.contains("[--string") ? Command.takeForm(from: &texts) : .kept
-    let replaces = usage.arguments.contains("[--replace") && texts.last == "--replace"
+    // After a first argument of `--`, no argument is an option.
+    let hasOptions = texts.first != "--" || texts.count == 1
+    if !hasOptions { texts.removeFirst() }
+    let form = hasOptions && usage.arguments.contains("[--string") ? Command.takeForm(from: &texts) : .kept
+    let replaces = hasOptions && usage.arguments.contains("[--replace") && texts.last == "--replace"
     if replaces { texts.removeLast() }
     let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
     let required = names.count { !$0.hasPrefix("[") }

@@ -57,6 +57,26 @@ import Testing
     #expect(try folder.names.count == 1)
   }
 
+  @Test("takes no argument after -- for an option")
+  func keysLikeOptions() throws {
+    #expect(try run(file, "set", "--", "--string", "7").status == 0)
+    #expect(try run(file, "get", "--", "--string").output == "7\n")
+    #expect(try run(file, "set", "--", "text", "--json").status == 64)
+    #expect(try run(file, "set", "--", "--", "8").status == 0)
+    #expect(try run(file, "get", "--", "--").output == "8\n")
+    #expect(try run(file, "delete", "--", "--").status == 0)
+    #expect(try run(file, "list").output == "--string\t7\n")
+  }
+
+  @Test("exports to a file with a name of any length")
+  func longName() throws {
+    _ = try run(file, "set", "a", "1")
+    let target = folder.path(of: String(repeating: "y", count: 255))
+    #expect(try run(file, "export", target).status == 0)
+    #expect(try String(contentsOfFile: target, encoding: .utf8) == "{\n  \"a\": 1\n}\n")
+    #expect(try folder.names.count == 2)
+  }
+
   @Test("renames a key, unless that would replace another value")
   func rename() throws {
     _ = try run(file, "set", "a", "1")
