@@ -1,6 +1,6 @@
 import Spellbook
 
-protocol Greeter {
+protocol Greeter: Sendable {
   func greeting(for name: String) -> String
 }
 struct EnglishGreeter: Greeter {

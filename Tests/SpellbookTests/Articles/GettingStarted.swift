@@ -7,11 +7,16 @@ extension InjectionKeys {
   fileprivate static let greeter = InjectionKey<any GettingStarted.Greeter> { GettingStarted.EnglishGreeter() }
 }
 
+private typealias Doorman = GettingStarted.Doorman
+extension InjectionKeys {
+  static let doorman = InjectionKey(scope: .singleton) { Doorman() }
+}
+
 /// The code samples of the article with this name.
 ///
 /// The article's first program is an example.
 enum GettingStarted {
-  protocol Greeter { func greeting(for name: String) -> String }
+  protocol Greeter: Sendable { func greeting(for name: String) -> String }
   struct EnglishGreeter: Greeter { func greeting(for name: String) -> String { "Hello, \(name)!" } }
 
   final class Reception {
@@ -43,6 +48,11 @@ enum GettingStarted {
     }
   }
 
+  final class Doorman: Sendable {
+    let greeter = Injected(.greeter)
+    func greet() -> String { greeter.value.greeting(for: "Ada") }
+  }
+
   struct Theme: Codable, Sendable { var name: String }
 
   final class Desk {
@@ -67,6 +77,14 @@ enum GettingStarted {
       print(desk.theme.name, desk.number)
 
       #expect(printed == "dark 3")
+    }
+
+    @Test("a shared service reads what it needs from a constant", .registry { $0.register(.greeter) { FakeGreeter() } })
+    func shared() throws {
+      let registry = InitializerRegistry.current
+      let doorman = try registry.resolve(.doorman)
+      #expect(doorman.greet() == "for Ada")
+      #expect(try registry.resolve(.doorman) === doorman)
     }
 
     @Test("a property for which nothing is registered says so")
