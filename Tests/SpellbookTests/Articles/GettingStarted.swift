@@ -7,7 +7,7 @@ extension InjectionKeys {
   fileprivate static let greeter = InjectionKey<any GettingStarted.Greeter> { GettingStarted.EnglishGreeter() }
 }
 
-private typealias Doorman = GettingStarted.Doorman
+typealias Doorman = GettingStarted.Doorman
 extension InjectionKeys {
   static let doorman = InjectionKey(scope: .singleton) { Doorman() }
 }
