@@ -4,19 +4,7 @@ import SpellTesting
 import Spellbook
 import Testing
 
-// The README's programs, word for word except for `@main`.
 private protocol Greeter { var text: String { get } }
-private struct EnglishGreeter: Greeter { let text = "Hello!" }
-private struct QuietGreeter: Greeter { let text = "Hi" }
-
-extension InjectionKeys {
-  fileprivate static let greeter = InjectionKey<any Greeter> { EnglishGreeter() }
-}
-
-private final class Lobby {
-  @Injected(.greeter) var greeter  // the compiler knows the key
-  @Preference var visits = 0  // kept in a file for the next run
-}
 
 /// The README's lobby, with a service that isn't a declared key.
 private enum ByType {
@@ -37,11 +25,7 @@ private struct Consumer: RunningInitializer {
   func run(_: any Configurable) async throws {}
 }
 
-@Suite("The README's test") struct ReadmeSampleTests {
-  @Test(.registry { $0.register(.greeter) { QuietGreeter() } })
-  func greets() { #expect(Lobby().greeter.text == "Hi") }  // QuietGreeter's text
-}
-
+/// `.ci/follow-getting-started` runs the README's program and its test word for word.
 @Suite("README", .registry) struct ReadmeTests {
   private static let file = URL(filePath: #filePath)
   private static let readme = file.deletingLastPathComponent().appending(path: "../../README.md")
@@ -54,24 +38,6 @@ private struct Consumer: RunningInitializer {
         let language = block.element.prefix { $0 != "\n" }
         return (String(language), block.element.dropFirst(language.count).trimmingCharacters(in: .newlines))
       }
-  }
-
-  @Test("shows programs that compile")
-  func programs() throws {
-    func print(_ text: String, _ visits: Int) { #expect(text == "Hello!" && visits == 1) }
-
-    let lobby = Lobby()
-    lobby.visits += 1
-    print(lobby.greeter.text, lobby.visits)
-
-    let source = try String(contentsOf: Self.file, encoding: .utf8)
-    let differing = ["import Spellbook", "@main", "static func main()", "static let greeter"]
-    for block in try Self.blocks().filter({ $0.language == "swift" && !$0.text.hasPrefix(".package") }) {
-      for line in block.text.split(separator: "\n").map({ $0.trimmingCharacters(in: .whitespaces) })
-      where !differing.contains(where: line.hasPrefix) {
-        #expect(source.contains(line), "\(line)")
-      }
-    }
   }
 
   @Test("shows a launch")
@@ -99,9 +65,8 @@ private struct Consumer: RunningInitializer {
   @Test("names the two commands and every module of the interface, in less than 110 lines")
   func commandsAndModules() throws {
     let text = try String(contentsOf: Self.readme, encoding: .utf8)
-    let blocks = try Self.blocks().map(\.text)
-    #expect(blocks.contains("swift run --package-path Examples Habits"))
-    #expect(blocks.contains("swift test"))
+    #expect(text.contains("`swift run --package-path Examples Habits`"))
+    #expect(text.contains("`swift test`"))
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 110)
     let sources = Self.readme.deletingLastPathComponent().appending(path: "Sources")
     let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path)
