@@ -5,6 +5,7 @@
 /// ```swift
 /// final class Screen {
 ///   @Lazy var cache = ImageCache()            // its own expression
+///   @Lazy({ (screen: Screen) in Menu(screen.tags) }) var menu: Menu
 ///   @Lazy var network: Network                // the registered one
 ///   @Lazy var tags: [String]                  // registered, or empty
 ///   @Lazy(onInjection: Screen.didMake) var player = Player()
@@ -34,11 +35,12 @@
 /// value.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
-  @usableFromInline let expression: (() -> Value)?
+  /// Makes the value from the enclosing object, which is nil in a struct and for a local variable.
+  @usableFromInline let expression: ((AnyObject?) -> Value)?
   @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
   @inlinable init(
-    at place: SourcePlace, expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
+    at place: SourcePlace, expression: ((AnyObject?) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     storage = PropertyStorage(at: place)
     (self.expression, self.hook) = (expression, hook)
@@ -54,7 +56,38 @@
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: expression)
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: { _ in expression() })
+  }
+
+  /// Creates a property with an expression that gets the enclosing object, as `self` in a `lazy var`.
+  ///
+  /// ```swift
+  /// final class Page {
+  ///   var path = "start"
+  ///   @Lazy({ (page: Page) in Database(page.path) }) var database: Database
+  /// }
+  /// ```
+  ///
+  /// The expression runs at the first read, and its cost is that of any other expression. Write the type of its
+  /// parameter. An expression that reads another wrapped property of the class needs the type of that property, so
+  /// write that, too. In an actor, the parameter is `isolated`: `{ (worker: isolated Worker) in … }`.
+  ///
+  /// - Precondition: The property is declared in the class `Container`, or in a class that inherits from it.
+  @inlinable public init<Container: AnyObject>(
+    _ expression: @escaping (Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(at: place, expression: propertyExpression(at: place, expression))
+  }
+
+  /// Creates a property of an actor with an expression that gets the actor, and runs on it.
+  @inlinable public init<Container: Actor>(
+    _ expression: @escaping (isolated Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(at: place, expression: actorPropertyExpression(at: place, expression))
   }
 
   /// Creates a property with an expression, and with a closure that is called after the value is created.
@@ -74,7 +107,18 @@
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
+    self.init(at: place, expression: { _ in expression() }, hook: propertyHook(at: place, onInjection))
+  }
+
+  /// Creates a property with an expression that gets the enclosing object, and with a closure that is called after the
+  /// value is created.
+  @inlinable public init<Container: AnyObject>(
+    _ expression: @escaping (Container) -> Value, onInjection: @escaping (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      at: place, expression: propertyExpression(at: place, expression), hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property without an expression, and with a closure that is called after the value is created.
@@ -98,6 +142,15 @@
   ) {
     self.init(
       wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property with an expression that gets the enclosing object, and passes each created value to a method of
+  /// that object.
+  @inlinable public init<Container: AnyObject>(
+    _ expression: @escaping (Container) -> Value, onInjection: @escaping (Container) -> (Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(expression, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
   /// Creates a property without an expression, and passes each created value to a method of the enclosing object.

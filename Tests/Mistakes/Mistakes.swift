@@ -4,7 +4,10 @@ import Spellbook
 
 protocol Greeter: Sendable {}
 struct English: Greeter { var name = "English" }
-struct Audio: Sendable { var play: @Sendable () -> Void = {} }
+struct Audio: Sendable {
+  var name = ""
+  var play: @Sendable () -> Void = {}
+}
 
 extension InjectionKeys {
   static let greeter = InjectionKey<any Greeter> { English() }
@@ -41,6 +44,11 @@ final class Expressions {
   @Injected var greeter: any Greeter = English()
   // says: A @Partial property is loaded from a resource: write @Lazy for an expression.
   @Partial var text: String = ""
+}
+final class OfItsObject {
+  var path = "start"
+  // says: cannot use instance member 'path' within property initializer; property initializers run before 'self' is available
+  @Lazy var database = Audio(name: path)
 }
 // says: has no initializers
 final class Undecided {

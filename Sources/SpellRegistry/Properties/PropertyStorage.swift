@@ -143,20 +143,20 @@
   ///   - container: The object that holds the property, if there is one.
   ///   - followsReinjection: Whether to replace a value that a re-injection of its type has made outdated.
   ///   - callsHooks: Whether to call hooks and observers with a new value.
-  ///   - expression: Makes the value if nothing is registered for the container's class.
+  ///   - expression: Makes the value from the container if nothing is registered for the container's class.
   ///   - hook: Called with the container and the value after the value is stored, if there is a container.
   ///   - fallback: Called if neither a registration nor the expression makes the value. Returns whether it has put a
   ///     value in the memory.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
-    expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
+    expression: ((AnyObject?) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
     fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
       try cell.readOrMake(
         made, in: container, followsReinjection: followsReinjection, callsHooks: callsHooks,
         hasExpression: expression != nil, hasHook: hook != nil,
-        expression: { memory in if let expression { memory.put(expression()) } },
+        expression: { memory in if let expression { memory.put(expression(container)) } },
         hook: { container, memory in hook?(container, memory.value()) }, fallback: fallback)
     }
   }
@@ -262,13 +262,46 @@
   }
 }
 
-private func typed<Container: AnyObject>(
-  _ container: AnyObject, for type: any Any.Type, at place: SourcePlace
+/// Returns an expression that gets the enclosing object, cast to the class `Container`.
+///
+/// - Precondition: The object that contains the property is a `Container`.
+@inlinable package func propertyExpression<Container: AnyObject, Value>(
+  at place: SourcePlace, _ body: @escaping (Container) -> Value
+) -> (AnyObject?) -> Value {
+  { container in body(container as? Container ?? typed(container, for: Value.self, "an expression", at: place)) }
+}
+
+/// Returns an expression that gets the enclosing actor and runs on it.
+///
+/// - Precondition: The object that contains the property is a `Container`, on which the property is read.
+@usableFromInline package func actorPropertyExpression<Container: Actor, Value>(
+  at place: SourcePlace, _ body: @escaping (isolated Container) -> Value
+) -> (AnyObject?) -> Value {
+  // The expression neither leaves the actor nor the thread that reads the property.
+  let body = Unchecked(value: body)
+  return { container in
+    let container: Container = typed(container, for: Value.self, "an expression", at: place)
+    return container.assumeIsolated { Unchecked(value: body.value($0)) }.value
+  }
+}
+
+/// Returns the container as a `Container`, or stops the program if it isn't one.
+///
+/// - Parameter part: The part of the property's declaration that needs the container: "a hook" or "an expression".
+@usableFromInline func typed<Container: AnyObject>(
+  _ container: AnyObject?, for type: any Any.Type, _ part: String = "a hook", at place: SourcePlace
 ) -> Container {
   if let container = container as? Container { return container }
+  guard let container else {
+    trap(
+      """
+      A property of type \(TypeName.of(type)) has \(part) for \(TypeName.of(Container.self)), but it is in a struct or is a \
+      local variable, so there is no object. Declare it in the class.
+      """, at: place)
+  }
   trap(
     """
-    A property of type \(TypeName.of(type)) in \(TypeName.of(Swift.type(of: container))) has a hook for \
-    \(TypeName.of(Container.self)). Write the hook for the class that declares the property.
+    A property of type \(TypeName.of(type)) in \(TypeName.of(Swift.type(of: container))) has \(part) for \
+    \(TypeName.of(Container.self)). Write \(part == "a hook" ? "the hook" : "the expression") for the class that declares the property.
     """, at: place)
 }
