@@ -31,12 +31,12 @@ final class Arguments {
   @Injected(English.self) var byType: English
   // says: A part isn't injected: write @Injected(.audio) var audio, and audio.play.
   @Injected(.audio, \.play) var play
-  // says: extraneous argument label 'named:' in call
+  // the compiler says: extraneous argument label 'named:' in call
   @Injected(named: "main") var named: any Greeter
 }
 final class Misspelt {
-  // says: reference to member 'gretter' cannot be resolved without a contextual type
-  // also says: generic parameter 'Value' could not be inferred
+  // the compiler says: reference to member 'gretter' cannot be resolved without a contextual type
+  // says: generic parameter 'Value' could not be inferred
   @Injected(.gretter) var greeter
 }
 final class Expressions {
@@ -47,17 +47,17 @@ final class Expressions {
 }
 final class OfItsObject {
   var path = "start"
-  // says: cannot use instance member 'path' within property initializer; property initializers run before 'self' is available
+  // the compiler says: cannot use instance member 'path' within property initializer; property initializers run before 'self' is available
   @Lazy var database = Audio(name: path)
 }
-// says: has no initializers
+// the compiler says: has no initializers
 final class Undecided {
   @Preference var name: String
 }
 final class Preferences {
   // says: A preference that is not Optional needs a default: '@Preference var name = 5'.
   @Preference("name") var name: String
-  // says: static property 'volume' is not concurrency-safe
+  // the compiler says: static property 'volume' is not concurrency-safe
   @Preference static var volume = 5
 }
 
@@ -82,7 +82,7 @@ func registrations(in registry: InitializerRegistry) throws {
   registry.register(\.greeter) { English() }
   // says: Return a value of the key's type, or change its value: try override(.key) { $0.member = … }.
   registry.register(.audio) { $0.play = {} }
-  // says: incorrect argument label in call (have '_:name:_:', expected '_:named:_:')
+  // the compiler says: incorrect argument label in call (have '_:name:_:', expected '_:named:_:')
   registry.register((any Greeter).self, name: "main") { _ in English() }
   // says: Write .singleton or, for as long as something holds the value, .weak.
   registry.register((any Greeter).self, scope: .shared) { English() }
@@ -107,23 +107,23 @@ func registrations(in registry: InitializerRegistry) throws {
   let _: String = try registry.resolve(.seat)
   // says: The key's factory makes values of another type than the one expected here.
   let _: Int = try registry.resolve(.seat, arguments: 7)
-  // says: cannot convert value of type 'Int' to expected argument type 'Never'
+  // the compiler says: cannot convert value of type 'Int' to expected argument type 'Never'
   _ = try registry.resolve(.time, arguments: 7)
   // says: Write the label: resolve(Ticket.self, arguments: 7), or named: "main".
   _ = try registry.resolve(English.self, 7)
   // says: Write the label: resolve(.seat, arguments: 7), or named: "main".
   _ = try registry.resolve(.seat, 7)
-  // also says: Write the label: resolve(.seat, arguments: 7), or named: "main".
+  // says: Write the label: resolve(.seat, arguments: 7), or named: "main".
   _ = try registry.resolve(.time, "main")
-  // says: call can throw but is not marked with 'try'
+  // the compiler says: call can throw but is not marked with 'try'
   let _: any Greeter = registry.resolve()
 }
 func requests(of resolver: Resolver) async throws {
-  // also says: cannot convert value of type 'String' to expected argument type 'Int'
+  // says: cannot convert value of type 'String' to expected argument type 'Int'
   _ = try resolver.resolve(.seat, arguments: "7")
-  // also says: The key's value has another type. For what the key's factory makes, write resolve(.key, arguments: …).
+  // says: The key's value has another type. For what the key's factory makes, write resolve(.key, arguments: …).
   let _: String = try resolver.resolve(.seat)
-  // also says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
+  // says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
   _ = try resolver.resolve(arguments: 7)
   // says: The key's value has another type than the one expected here.
   let _: String = try await resolver.resolveAsync(.time)
@@ -131,7 +131,7 @@ func requests(of resolver: Resolver) async throws {
 func mocks(in registry: InitializerRegistry) {
   var mock = English()
   mock.name = "mock"
-  // says: reference to captured var 'mock' in concurrently-executing code
+  // the compiler says: reference to captured var 'mock' in concurrently-executing code
   registry.register((any Greeter).self) { mock }
 }
 func launch(_ sequence: LaunchSequence) async {
