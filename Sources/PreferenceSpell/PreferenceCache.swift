@@ -4,12 +4,11 @@ public import PreferenceStorage
 
 /// A preference in one store, with its decoded value.
 ///
-/// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
-/// outdated, the reader uses the last decoded value. If that value is outdated too, the reader decodes the stored text.
-/// No lock is held during decoding, since a decoder may read preferences.
+/// A read takes the decoded value from `copies`, which is valid for one version of the key's signal. If the value is
+/// outdated, the reader decodes the stored text. No lock is held during decoding, since a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: the locks `state` and `outcome` guard what they contain, the atomic `state` of each copy
-/// guards the copy's value in `copies`, and all other properties are constants.
+/// `@unchecked Sendable`: the locks `successor` and `outcome` guard what they contain, and all other properties are
+/// constants.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   /// The store to which values are written: `store` without its overrides.
@@ -33,15 +32,10 @@ public import PreferenceStorage
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
-  private struct State: Sendable {
-    /// The last decoded value, and the signal's version for which the value is valid; nil and 0 before the first read.
-    var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The cache that has replaced this cache; nil if no cache has replaced it.
-    ///
-    /// A cache is replaced if its store couldn't be created at first, and a later attempt succeeds.
-    var successor: PreferenceCache?
-  }
-  private let state = Lock(State())
+  /// The cache that has replaced this cache; nil if no cache has replaced it.
+  ///
+  /// A cache is replaced if its store couldn't be created at first, and a later attempt succeeds.
+  private let successor = Lock<PreferenceCache?>(nil)
   private let outcome = Lock(PreferenceOutcome())
 
   init(
@@ -83,13 +77,8 @@ public import PreferenceStorage
   ///
   /// The active observation tracking, if there is any, registers the read.
   var value: Value {
-    if let copy = decodedValue { return copy }
+    if let known = decodedValue { return known }
     let version = signal?.version ?? 0
-    let known = state.withLock { version > 0 && $0.decoded.version == version ? $0.decoded.value : nil }
-    if let known {
-      copies.keep(known, of: version)
-      return known
-    }
     var found: Value?
     do throws(PreferenceError) {
       found = try read()
@@ -103,16 +92,10 @@ public import PreferenceStorage
     // to a former key sends no signal. Without former keys, a default is kept, too. It can change only in a store
     // without a hub, or after the hub has discarded defaults.
     let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
-    guard version > 0, isKept else { return value }
-    state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
-    copies.keep(value, of: version)
-    return value
+    return version > 0 && isKept ? copies.keepInAll(value, of: version) : value
   }
 
-  /// The decoded value from the copy that the calling thread uses, which `threadCopyIndex()` determines.
-  ///
-  /// Nil if the version of this copy isn't the signal's version, if another thread is using the copy at the same time,
-  /// or if the store has no signals.
+  /// The decoded value; nil if there is none for the signal's version, or if the store has no signals.
   ///
   /// The active observation tracking, if there is any, registers the read.
   @inlinable var decodedValue: Value? {
@@ -121,7 +104,7 @@ public import PreferenceStorage
       signal.track()
       return signal.version
     }
-    return copies.value(of: version)
+    return copies.withValue(of: version) { $0 }
   }
 
   /// Reads the value that overrides the stored value, or else the stored value; nil if there is neither.
@@ -135,10 +118,10 @@ public import PreferenceStorage
     do throws(PreferenceError) {
       let texts = try storedTexts()
       let value = try decode(texts)
-      outcome.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
+      outcome.change { ($0.readable, $0.readFailure) = (texts, nil) }
       return (value, texts)
     } catch {
-      outcome.withLock { ($0.readable, $0.readFailure) = (nil, error.code == .typeMismatch ? nil : error) }
+      outcome.change { ($0.readable, $0.readFailure) = (nil, error.code == .typeMismatch ? nil : error) }
       throw error
     }
   }
@@ -182,11 +165,11 @@ public import PreferenceStorage
   /// The error of an assignment is discarded when the value changes, or when a later change succeeds.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
-    return outcome.withLock { outcome in
+    outcome.change { outcome in
       // The signal's version is read under the lock, so that it isn't older than the version in `writeFailure`.
       if let version = outcome.writeFailure?.version, version != signal?.version { outcome.writeFailure = nil }
-      return outcome.writeFailure?.error
     }
+    return outcome.withLock { $0.writeFailure?.error }
   }
 
   /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
@@ -209,7 +192,7 @@ public import PreferenceStorage
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
         if try replace(by: text(of: value), ifStill: readableTexts()) { return }
-        outcome.withLock { $0.readable = nil }
+        outcome.change { $0.readable = nil }
       }
       throw PreferenceError(.busy, "others change the value without a pause, so it was not set; set it again", key: key)
     }
@@ -237,7 +220,7 @@ public import PreferenceStorage
   func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
     guard try stored.replace(names, by: text, ifStill: known, erasing: isErasing) else { return false }
     let texts = keys.count == 1 ? [text] : names.map { $0 == key ? text : nil }
-    outcome.withLock { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
+    outcome.change { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
     return true
   }
 
@@ -259,7 +242,7 @@ public import PreferenceStorage
       try changes.set(json: text(of: new), forKey: key)
       return result
     }
-    outcome.withLock { $0.writeFailure = nil }
+    outcome.change { $0.writeFailure = nil }
     return result
   }
 
@@ -298,7 +281,7 @@ public import PreferenceStorage
       // The version is read after the assignment. If only the erasing of the previous value failed, the assignment has
       // changed the version.
       let version = signal?.version
-      outcome.withLock { $0.writeFailure = (error, version) }
+      outcome.change { $0.writeFailure = (error, version) }
       report(error)
     }
   }
@@ -313,15 +296,15 @@ public import PreferenceStorage
   /// Takes the place of a cache whose store could not be created, and notifies the listeners of that cache.
   func succeed(_ unavailable: PreferenceCache) {
     let failure = unavailable.outcome.withLock { $0.readFailure }
-    outcome.withLock { $0.readFailure = failure }
-    unavailable.state.withLock { $0.successor = self }
+    outcome.change { $0.readFailure = failure }
+    unavailable.successor.change { $0 = self }
     (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
 
   /// The last cache in the chain of successors, or this cache if it has none.
   var latest: PreferenceCache {
     var latest = self
-    while let next = latest.state.withLock({ $0.successor }) { latest = next }
+    while let next = latest.successor.withLock({ $0 }) { latest = next }
     return latest
   }
 }

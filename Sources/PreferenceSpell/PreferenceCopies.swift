@@ -1,74 +1,71 @@
 internal import PreferenceStorage
-public import Synchronization
+public import Support
 
-/// A decoded value, with an atomic state that contains the value's version and a lock bit.
+/// Copies of one value, each under a lock of its own, for threads that read at the same time.
 ///
-/// A reader that finds the expected version in the state sets the bit with acquiring order, copies the value, and
-/// clears the bit with releasing order. A read takes two atomic operations, and never waits for other threads.
-@usableFromInline struct PreferenceCopy<Value: Sendable>: ~Copyable {
-  /// Twice the version of `value`, plus 1 while a thread uses the value; 0 if there is no value.
-  @usableFromInline let state = Atomic<UInt64>(0)
-  @usableFromInline var value: Value?
-  /// Padding that keeps the copies of different threads in different cache lines.
-  private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
-}
-
-/// Four copies of a decoded value; each thread uses the copy with the index `threadCopyIndex()`.
+/// Each thread reads the copy with the index `threadCopyIndex()`. A single copy would make two threads that read without
+/// a pause slower than one thread alone, because the cache line with the lock would move from processor to processor.
 ///
-/// Several threads may use the same copy, but not at the same time.
-///
-/// With a single copy, two threads that read without a pause would be slower than one thread alone.
-///
-/// `@unchecked Sendable`: the atomic `state` of a copy guards the copy's value. To access the value, a thread first
-/// exchanges the even `state` for an odd number, with acquiring order. The thread has exclusive access until it stores
-/// an even number with releasing order. `first` never changes.
+/// `@unchecked Sendable`: the address `first` never changes, and the lock in each copy guards the copy's value.
 @usableFromInline final class PreferenceCopies<Value: Sendable>: @unchecked Sendable {
-  @usableFromInline let first: UnsafeMutablePointer<PreferenceCopy<Value>>
+  /// A value and its version; nil and 0 if there is no value yet.
+  @usableFromInline typealias Versioned = (value: Value?, version: UInt64)
+
+  @usableFromInline let first: UnsafeMutableRawPointer
+  /// The distance between the copies, which keeps them in different cache lines.
+  @usableFromInline let distance: Int
 
   init() {
-    first = .allocate(capacity: threadCopyCount)
-    for index in 0..<threadCopyCount { (first + index).initialize(to: PreferenceCopy()) }
+    distance = (MemoryLayout<Lock<Versioned>>.size + cacheLine - 1) / cacheLine * cacheLine
+    first = .allocate(byteCount: threadCopyCount * distance, alignment: cacheLine)
+    for index in 0..<threadCopyCount {
+      (first + index * distance).bindMemory(to: Lock<Versioned>.self, capacity: 1).initialize(to: Lock((nil, 0)))
+    }
   }
 
   deinit {
-    first.deinitialize(count: threadCopyCount)
+    for index in 0..<threadCopyCount { copy(at: index).deinitialize(count: 1) }
     first.deallocate()
   }
 
-  /// Returns the value in the copy that the calling thread uses.
-  ///
-  /// Returns nil if the copy has another version, or if another thread is using the copy at the same time.
-  @inlinable func value(of version: UInt64) -> Value? { withValue(of: version) { $0 } }
+  @inlinable func copy(at index: Int) -> UnsafeMutablePointer<Lock<Versioned>> {
+    (first + index &* distance).assumingMemoryBound(to: Lock<Versioned>.self)
+  }
 
   /// Calls `body` with the value in the calling thread's copy, and returns the result.
   ///
-  /// If the copy has another version, or if another thread uses the copy, returns nil without calling `body`.
-  @inlinable @inline(__always) func withValue<Result>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
-    let copy = first + threadCopyIndex()
-    guard
-      copy.pointee.state.compareExchange(expected: version << 1, desired: version << 1 | 1, ordering: .acquiring)
-        .exchanged
-    else { return nil }
-    defer { copy.pointee.state.store(version << 1, ordering: .releasing) }
-    return copy.pointee.value.flatMap(body)
+  /// Returns nil without calling `body` if the copy has no value of this version. The copy's lock is held while `body`
+  /// runs.
+  @inlinable func withValue<Result: Sendable>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
+    copy(at: threadCopyIndex()).pointee.withLock { $0.version == version ? $0.value.flatMap(body) : nil }
   }
 
-  /// Stores a value and its version in the calling thread's copy, unless another thread is using the copy.
+  /// Stores a value in the calling thread's copy.
   func keep(_ value: Value, of version: UInt64) {
-    let copy = first + threadCopyIndex()
-    let found = copy.pointee.state.load(ordering: .relaxed)
-    guard found & 1 == 0, found != version << 1,
-      copy.pointee.state.compareExchange(expected: found, desired: found | 1, ordering: .acquiring).exchanged
-    else { return }
-    // The former value is released after the copy is unlocked, because its deinitializer may read the preference.
-    let former = copy.pointee.value
-    copy.pointee.value = value
-    copy.pointee.state.store(version << 1, ordering: .releasing)
-    withExtendedLifetime(former) {}
+    var former: Versioned = (value, version)
+    copy(at: threadCopyIndex()).pointee.withLock { swap(&$0, &former) }
+    // The former value is released now, with no lock held, because its deinitializer may read the preference.
+  }
+
+  /// Stores a value in all copies that have an older one, and returns the value that they have.
+  ///
+  /// If threads store different values of one version, all of them get the value that came first.
+  func keepInAll(_ value: Value, of version: UInt64) -> Value {
+    var kept = value
+    for index in 0..<threadCopyCount {
+      var former: Versioned = (kept, version)
+      copy(at: index).pointee.withLock { copy in
+        if copy.version < version { swap(&copy, &former) }
+        if copy.version == version, let value = copy.value { kept = value }
+      }
+    }
+    return kept
   }
 }
 
 private let threadCopyCount = 4
+/// The size of a cache line, or of two where a processor loads them in pairs.
+private let cacheLine = 128
 
 /// Returns the index of the copy that the calling thread uses, from bits 12 and 13 of the thread's number.
 ///

@@ -3,7 +3,18 @@ public import SpellRegistry
 internal import Support
 public import Synchronization
 
-/// A resolver that searches for a preference's store and key at the first use, and later needs only an atomic load.
+/// A resolver that searches for a preference's store and key at the first use, and provides the value to later reads.
+///
+/// A read that finds a decoded value retains only that value, and takes one lock that other threads seldom take. It goes
+/// from the wrapper to the resolver, the `PreferenceCache`, and the copy of the value for the calling thread in
+/// `PreferenceCopies`. The copy is valid if it has the version of the key's `PreferenceSignal`, which increases when the
+/// value changes. Each of these objects is alive during the read, because the object before it keeps it for as long as
+/// it lives itself, and the reader keeps the wrapper. Only a decoded value is released while other threads read. A
+/// reader therefore retains it before it unlocks the `Mutex` of the copy.
+///
+/// The unlock must be that of a `Mutex`, whose compare-exchange the optimizer moves no retain across. An atomic store
+/// with releasing order isn't enough. The optimizer moves a retain across any store, after which another thread may
+/// release the value.
 ///
 /// `@unchecked Sendable`: all properties are constants. Their types are `Sendable`, such as locks and atomics, except
 /// that of `home`. Any thread may use `home`, because nothing ever stores a value in it.
@@ -17,25 +28,15 @@ public import Synchronization
 
   /// The cache for the registry that was used last.
   private let resolved = Lock<ResolvedCache?>(nil)
-  /// The cache of a property, which uses only one registry; kept as long as this object.
-  private let cache = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of the `PreferenceCache` in `cache`, for reads that don't retain the cache; 0 if `cache` is nil.
-  ///
-  /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized cache.
-  @usableFromInline let cacheAddress = Atomic<UInt>(0)
+  /// The cache of a property, which uses only one registry.
+  @usableFromInline let cache = LazyConstantReference<PreferenceCache<Value>>()
   /// The cache of a constant such as `let x = Preference(…)` in its declared store or the shared registry's store.
-  ///
-  /// The cache is kept as long as this object.
-  private let constant = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The address of the cache in `constant`, stored with releasing order and loaded with acquiring order.
-  @usableFromInline let constantAddress = Atomic<UInt>(0)
+  @usableFromInline let constant = LazyConstantReference<PreferenceCache<Value>>()
   /// The caches of a constant such as `let x = Preference(…)` for the registries that threads used last.
   ///
-  /// The value of each `PreferenceCopy` is a cache, and its version is the number of the cache's registry. A cache and
-  /// its store stay alive until a thread with the same `threadCopyIndex()` uses another registry.
-  private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
-  /// The address of the object in `recent`, stored with releasing order and loaded with acquiring order.
-  @usableFromInline let recentAddress = Atomic<UInt>(0)
+  /// The version of a cache is the number of its registry. A cache and its store stay alive until a thread with the same
+  /// `threadCopyIndex()` uses another registry.
+  @usableFromInline let recent = LazyConstantReference<PreferenceCopies<PreferenceCache<Value>>>()
   /// Whether the declaration has no store.
   ///
   /// If so, a constant such as `let x = Preference(…)` asks the registry that is current at each use.
@@ -53,44 +54,26 @@ public import Synchronization
     home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value of a property, if the copy that the calling thread uses is up to date.
-  ///
-  /// Nil if the copy is outdated, if another thread that uses the same copy is reading it at the moment, or if the
-  /// store hasn't been found yet.
-  @inlinable var decodedValue: Value? {
-    decodedValue(at: cacheAddress.load(ordering: .acquiring))
-  }
+  /// The decoded value of a property; nil if it is outdated, or if the store hasn't been found yet.
+  @inlinable var decodedValue: Value? { cache.unretained?._withUnsafeGuaranteedRef { $0.decodedValue } }
 
-  /// The decoded value of a constant such as `let x = Preference(…)`, if the copy that the calling thread uses is up to
-  /// date.
-  ///
-  /// Nil if the copy is outdated, if another thread that uses the same copy is reading it at the moment, or if the
-  /// store for the current registry hasn't been found yet.
+  /// The decoded value of a constant such as `let x = Preference(…)`; nil if it is outdated, or if the store for the
+  /// current registry hasn't been found yet.
   @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
-    if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
-    guard let address = UnsafeRawPointer(bitPattern: recentAddress.load(ordering: .acquiring)) else { return nil }
-    return Unmanaged<PreferenceCopies<PreferenceCache<Value>>>.fromOpaque(address)._withUnsafeGuaranteedRef {
-      $0.withValue(of: number) { $0.decodedValue }
-    }
-  }
-
-  @inlinable @inline(__always) func decodedValue(at address: UInt) -> Value? {
-    guard let address = UnsafeRawPointer(bitPattern: address) else { return nil }
-    return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
+    if number == 0 { return constant.unretained?._withUnsafeGuaranteedRef { $0.decodedValue } }
+    return recent.unretained?._withUnsafeGuaranteedRef { $0.withValue(of: number) { $0.decodedValue } }
   }
 
   /// Returns the property's cache, with the declared store or the store of the property's registry.
   ///
   /// The property's registry was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
-    if let cache = cache.load() { return cache }
+    if let cache = cache.object { return cache }
     // If the declaration specifies a store, no registry is asked for a store, so any registry can be passed.
     let new = cache(in: container, asking: declaration.store == nil ? home?.registry ?? .current : .current)
     guard new.isAvailable, home != nil || declaration.store != nil else { return new }
-    let stored = cache.storeIfNil(new)
-    cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
-    return stored
+    return cache.setIfNil(new)
   }
 
   /// The cache of a constant such as `let x = Preference(…)`, with the declared store or the current registry's store.
@@ -98,24 +81,12 @@ public import Synchronization
     let requested = asksRegistry ? InitializerRegistry.requested : nil
     if let requested {
       let cache = cache(in: nil, asking: requested)
-      if cache.isAvailable { remember(cache, for: requested) }
+      if cache.isAvailable { (recent.object ?? recent.setIfNil(PreferenceCopies())).keep(cache, of: requested.number) }
       return cache
     }
-    if let cache = constant.load() { return cache }
+    if let cache = constant.object { return cache }
     let new = asksRegistry ? cache(in: nil, asking: .shared) : cache(in: nil)
-    guard new.isAvailable else { return new }
-    let stored = constant.storeIfNil(new)
-    constantAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
-    return stored
-  }
-
-  /// Keeps in `recent` the cache that a constant uses with a registry.
-  ///
-  /// The calling thread then finds the cache without a lock.
-  private func remember(_ cache: PreferenceCache<Value>, for registry: InitializerRegistry) {
-    let recent = recent.load() ?? recent.storeIfNil(PreferenceCopies())
-    recentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(recent).toOpaque()), ordering: .releasing)
-    recent.keep(cache, of: registry.number)
+    return new.isAvailable ? constant.setIfNil(new) : new
   }
 
   /// Returns the cache for a registry; creates the cache unless the last use was with the same registry.
@@ -136,7 +107,7 @@ public import Synchronization
     // the registry is the same and still provides no store.
     let old = cache(of: known)
     let same = old?.store === new.store || known?.registry == registry.number && retry != nil ? old : nil
-    resolved.withLock { $0 = ResolvedCache(registry: registry.number, cache: same ?? new, retry: retry) }
+    resolved.change { $0 = ResolvedCache(registry: registry.number, cache: same ?? new, retry: retry) }
     if same == nil, let old, known?.registry == registry.number { new.succeed(old) }
     return same ?? new
   }
@@ -200,6 +171,29 @@ private struct ResolvedCache: Sendable {
   let cache: any AnyObject & Sendable
   /// The time at which to try again to create the store; nil if the store could be created.
   let retry: ContinuousClock.Instant?
+}
+
+/// A reference that is set once, and can be read without retaining the object.
+@usableFromInline struct LazyConstantReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+  private let reference = AtomicLazyReference<Object>()
+  /// The address of the object in `reference`; 0 if there is none.
+  ///
+  /// The address is stored with releasing order and loaded with acquiring order, so readers see an initialized object.
+  @usableFromInline let address = Atomic<UInt>(0)
+
+  /// The object, which stays alive as long as this reference; nil if none was set.
+  @inlinable var unretained: Unmanaged<Object>? {
+    UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)).map { Unmanaged.fromOpaque($0) }
+  }
+
+  var object: Object? { reference.load() }
+
+  /// Sets the object, unless another was set before, and returns the object that was set first.
+  func setIfNil(_ new: Object) -> Object {
+    let object = reference.storeIfNil(new)
+    address.store(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), ordering: .releasing)
+    return object
+  }
 }
 
 // MARK: Declaration

@@ -28,23 +28,19 @@ package final class PreferenceDeclarations: Sendable {
 
   /// Records that a key is declared with a type at a position in the source.
   package func note<Value>(_ type: Value.Type, forKey key: String, at place: Place) {
-    declarations.withLock { _ = PreferenceDeclarations.index(of: type, forKey: key, at: place, in: &$0) }
+    withDeclaration(of: type, forKey: key, at: place) { _ in }
   }
 
   /// Returns the kept default of this key, type and position; if there is none, makes a default and keeps it.
   package func defaultValue<Value: Sendable>(forKey key: String, at place: Place?, make: () -> Value) -> Value {
     func made(_ found: Declaration) -> Value? { (found.made as? MadeDefault<Value>)?.value }
-    let known = declarations.withLock { all in
-      made(all[key]![PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)])
-    }
-    if let known { return known }
+    if let known = withDeclaration(of: Value.self, forKey: key, at: place, { made($0) }) { return known }
     // No lock is held, because `make` may read preferences. If two threads make a default, the default that is stored
     // first is kept.
     let new = make()
-    return declarations.withLock { all in
-      let index = PreferenceDeclarations.index(of: Value.self, forKey: key, at: place, in: &all)
-      if let first = made(all[key]![index]) { return first }
-      all[key]![index].made = MadeDefault(value: new)
+    return withDeclaration(of: Value.self, forKey: key, at: place) { declaration in
+      if let first = made(declaration) { return first }
+      declaration.made = MadeDefault(value: new)
       return new
     }
   }
@@ -55,15 +51,20 @@ package final class PreferenceDeclarations: Sendable {
     return other.map { "The key is declared as \($0.type) at \($0.place!): give one of the two another key" }
   }
 
-  /// Returns the index of the declaration in the key's list of declarations, and adds the declaration if it is new.
-  private static func index<Value>(
-    of type: Value.Type, forKey key: String, at place: Place?, in all: inout [String: [Declaration]]
-  ) -> Int {
-    let found = all[key]?.firstIndex { $0.type == type && isSame($0.place, place) }
-    if let found { return found }
-    if all[key] == nil, all.count == limit { all.removeAll() }
-    all[key, default: []].append(Declaration(type: type, place: place))
-    return all[key]!.count - 1
+  /// Calls `body` with a declaration in the key's list of declarations, to which it is added if it is new.
+  private func withDeclaration<Result: Sendable>(
+    of type: any Any.Type, forKey key: String, at place: Place?, _ body: (inout Declaration) -> Result
+  ) -> Result {
+    var discarded: [String: [Declaration]] = [:]
+    let result = declarations.withLock { all in
+      if all[key] == nil, all.count == PreferenceDeclarations.limit { swap(&all, &discarded) }
+      let known = all[key]?.firstIndex { $0.type == type && PreferenceDeclarations.isSame($0.place, place) }
+      if known == nil { all[key, default: []].append(Declaration(type: type, place: place)) }
+      return body(&all[key]![known ?? all[key]!.count - 1])
+    }
+    // Discarded defaults are released after the unlock, because their deinitializers may read preferences.
+    withExtendedLifetime(discarded) {}
+    return result
   }
 
   private static func isSame(_ one: Place?, _ other: Place?) -> Bool {
