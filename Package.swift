@@ -99,6 +99,11 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
       swiftSettings: settings(of: "TestSupport")),
+    // A client of the package, in which a release build inlines the reads of values that other threads change.
+    .testTarget(
+      name: "RaceTests",
+      dependencies: ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceSpell"],
+      swiftSettings: settings(of: "RaceTests")),
     // The settings of an app's module in Xcode: all code belongs to the main actor, unless its declaration says
     // otherwise.
     .testTarget(
