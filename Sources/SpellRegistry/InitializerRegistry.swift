@@ -139,9 +139,9 @@ public final class InitializerRegistry: Sendable {
     let context = TaskContext(self)
     defer { context.end() }
     return try TaskContext.$local.withValue(context) {
-      if thread.fields.frames.isEmpty { return try body() }
-      // The registry of the initializer that is running on this thread would take precedence over the registry of the
-      // task, so `body` runs in a `Frame` without a registry.
+      // The registry of the initializer that the task is running would take precedence over the registry of its
+      // context, so `body` runs in a `Frame` without a registry.
+      if thread.innermost == nil { return try body() }
       return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }

@@ -313,9 +313,10 @@ struct ErasedType: Hashable, Sendable {
   var startIndex: Int { 0 }
   subscript(index: Int) -> Frame { @inline(__always) get { unsafe base[index] } }
 
-  @inline(__always) mutating func append(_ frame: Frame) {
+  @inline(__always) mutating func append(_ frame: Frame, of task: TaskID) {
     if endIndex == capacity { grow() }
     unsafe (base + endIndex).initialize(to: frame)
+    unsafe base[endIndex].task = task
     endIndex += 1
   }
 

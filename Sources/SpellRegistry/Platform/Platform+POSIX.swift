@@ -30,6 +30,15 @@
     }
   }
 
+  /// Returns the address of a function that the program or one of its libraries exports; nil if none does.
+  func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+    #if canImport(Darwin)
+      return unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -2), name)  // RTLD_DEFAULT
+    #else
+      return unsafe dlsym(nil, name)
+    #endif
+  }
+
   /// Returns the lowest address and the size of the calling thread's stack, or nil if the system doesn't report them.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     #if canImport(Darwin)
@@ -38,7 +47,7 @@
     #elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
       // Swift doesn't import `pthread_getattr_np`, a GNU extension that glibc, musl and bionic have.
       typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
-      guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
+      guard let symbol = unsafe symbol("pthread_getattr_np") else { return nil }
       let getAttributes = unsafe unsafeBitCast(symbol, to: GetAttributes.self)
       var attributes = pthread_attr_t()
       guard unsafe getAttributes(pthread_self(), &attributes) == 0 else { return nil }

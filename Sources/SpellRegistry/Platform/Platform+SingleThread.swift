@@ -17,6 +17,9 @@
     }
   }
 
+  /// Returns nil, because WebAssembly has no dynamic linker.
+  func symbol(_ name: String) -> UnsafeMutableRawPointer? { nil }
+
   /// Returns nil, because the bounds of the stack aren't known.
   ///
   /// A chain of initializers that overflows the stack is therefore not detected.

@@ -25,6 +25,9 @@
     }
   }
 
+  /// Returns nil, because a library would have to be named.
+  func symbol(_ name: String) -> UnsafeMutableRawPointer? { nil }
+
   /// Returns the lowest address and the size of the calling thread's stack, or nil if the system doesn't report them.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     var lowest = ULONG_PTR()

@@ -67,7 +67,8 @@ final class AsyncRun: Sendable {
   ///
   /// A task that an initializer has merely started doesn't execute the initializer.
   static var ofThisTask: AsyncRun? {
-    guard let run = CurrentThread.current.run(), run.state.withLock({ $0.task }) == .current else { return nil }
+    let thread = CurrentThread.current
+    guard let run = thread.run(), run.state.withLock(\.task) == thread.task else { return nil }
     return run
   }
 
@@ -75,7 +76,8 @@ final class AsyncRun: Sendable {
   ///
   /// The run's registry is the current registry in the initializer.
   func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
-    state.withLock { $0.task = .current }
+    let task = CurrentThread.current.task
+    state.withLock { $0.task = task }
     defer { end() }
     let point = Request(record.service, named: name).point
     let resolver = Resolver(point: point, registry: registry, run: self)
@@ -98,21 +100,10 @@ final class AsyncRun: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Runs `body` on the calling thread as part of a resolution, on behalf of a run if there is one.
-  static func continuing(
-    _ resolution: Resolution, as run: AsyncRun?, _ body: () throws(InjectionError) -> Void
-  ) throws(InjectionError) {
-    let thread = CurrentThread.current
-    let former = thread.fields.resolution
-    thread.fields.resolution = resolution
-    defer { thread.fields.resolution = former }
-    try thread.with(run?.registry, linksWeakly: run?.linksWeakly ?? thread.linksWeakly, run: run, body)
-  }
-
   /// Runs `body` as part of the run's resolution, or without that resolution if the run is over.
   func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     guard let resolution else { return try body() }
-    try Self.continuing(resolution, as: self, body)
+    try CurrentThread.current.continuing(resolution, as: self, body)
   }
 
   // MARK: Cycles

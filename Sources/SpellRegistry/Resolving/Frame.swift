@@ -4,6 +4,11 @@
 /// doesn't retain its objects. The function that pushes the frame must keep the objects alive until it pops the frame.
 struct Frame: BitwiseCopyable {
   let type: any Any.Type
+  /// The task that pushed the frame.
+  ///
+  /// Another task may run on the same thread while the frame exists: a `Task.immediate` that an initializer starts, or a
+  /// task of the main actor, if an initializer runs the main run loop. That task's code isn't part of the initializer.
+  var task = TaskID(0)
   /// The registration whose initializer runs in the frame.
   ///
   /// This property is nil if a property's own code runs in the frame, or if the frame makes no value.

@@ -49,9 +49,9 @@ struct Hooks: ~Copyable, Sendable {
   func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
     if !areUsed { return }
     let thread = CurrentThread.current
-    if thread.fields.isInHook { return }
-    thread.fields.isInHook = true
-    defer { thread.fields.isInHook = false }
+    if thread.fields.turn.isInHook { return }
+    thread.fields.turn.isInHook = true
+    defer { thread.fields.turn.isInHook = false }
     let value = memory.any(type)
     for hook in hooks.withLock({ $0 }) { hook(value, point) }
   }

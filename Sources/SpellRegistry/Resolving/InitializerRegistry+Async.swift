@@ -120,7 +120,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) throws -> ValueCell {
     let cell = ValueCell(service.type)
-    try AsyncRun.continuing(resolution, as: asker) { () throws(InjectionError) in
+    try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
       try resolve(Request(service, named: name), into: cell.memory)
     }
     cell.gate.settle(as: CreationGate.ready)

@@ -220,7 +220,7 @@ extension InitializerRegistry {
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
     on thread: CurrentThread
   ) throws(InjectionError) {
-    if thread.fields.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
+    if thread.fields.turn.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
     try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
@@ -270,7 +270,7 @@ extension InitializerRegistry {
     // An instance already exists and has no dependencies, so it needs no frame.
     case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
     case .async:
-      let run = thread.fields.frames.last { $0.run != nil }?.run?.object ?? .ofThisTask
+      let run = thread.runOfFrames ?? .ofThisTask
       if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)
       }

@@ -8,9 +8,12 @@ enum RegistryLink {
 
   static var current: RegistryLink {
     let thread = CurrentThread.current
-    if let registry = thread.registry { return .of(registry, weakly: thread.linksWeakly) }
+    let frame = thread.innermost
+    if let registry = frame?.registry?.object {
+      return .of(registry, weakly: thread.linksWeakly(frame, in: .current))
+    }
     guard let context = TaskContext.current else { return .shared }
-    return thread.linksWeakly(in: context) ? .of(context.registry, weakly: true) : context.link
+    return thread.linksWeakly(frame, in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
   /// Returns a link that keeps `registry` alive or, if `isWeak` is true, a weak link.

@@ -30,8 +30,8 @@ package final class RequestRecorder: Sendable {
   static var isUsed: Bool { count.load(ordering: .relaxed) != 0 }
 
   static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {
-    if thread.fields.isInHook { return }
-    for frame in thread.fields.frames.reversed() {
+    if thread.fields.turn.isInHook { return }
+    for frame in thread.fields.frames.reversed() where frame.task == thread.fields.turn.task {
       if let record = frame.record?.object, let registry = frame.registry?.object {
         current?.receive((record, registry), service, provider)
         return

@@ -107,7 +107,7 @@ final class Resolution: Sendable {
       return state.participantCount == 0
     }
     guard isLast else { return }
-    try AsyncRun.continuing(self, as: run) { () throws(InjectionError) in try complete(on: .current) }
+    try CurrentThread.current.continuing(self, as: run) { () throws(InjectionError) in try complete(on: .current) }
   }
 
   /// Calls the completion hooks, and all further completion hooks that these cause, with no lock held.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The values that one thread is making, the resolution that these values belong to, and facts about the thread.
+/// The values that one thread is making, the request that it is executing, and facts about the thread.
 @safe struct ThreadState: ~Copyable {
   /// The thread's number, which the process never reuses.
   ///
@@ -10,21 +10,35 @@ internal import Synchronization
   ///
   /// Each frame is for a value that the thread is making, or for a call of `CurrentThread.with`.
   var frames = FrameStack()
-  /// The resolution of the outermost request that the thread is executing; nil outside of a request.
-  ///
-  /// In a synchronous request, this is nil until the resolution has to store a value of scope `.graph` or a call of a
-  /// completion hook.
-  var resolution: Resolution?
-  /// Whether an `onInjection` hook of a registration or registry is running on the thread.
-  ///
-  /// During that time, no injection on the thread calls another such hook.
-  var isInHook = false
+  /// The turn of the task that is executing a request on the thread.
+  var turn = Turn()
   /// A cache that says for each class whether it conforms to `InjectionObserver`, because a dynamic cast is slow.
   var observingClasses = AddressTable<Bool>()
   /// The address below which too little of the thread's stack is left to start another initializer; 0 if unknown.
   let stackLimit: UInt
+  /// A copy of ``TaskID/reader``, which is read without the check whether it is initialized.
+  let readTask: TaskID.Reader
+
+  /// The state of an outermost request, from its beginning to its end.
+  ///
+  /// While a task executes a request, other tasks may have turns on the same thread, one inside the other, because a
+  /// task can start an immediate task or run the main run loop.
+  struct Turn {
+    /// The task that is executing the request; not known before the request has pushed a frame on an idle thread.
+    var task = TaskID(0)
+    /// The resolution of the request.
+    ///
+    /// In a synchronous request, this is nil until the resolution has to store a value of scope `.graph` or a call of a
+    /// completion hook.
+    var resolution: Resolution?
+    /// Whether an `onInjection` hook of a registration or registry is running.
+    ///
+    /// During that time, no injection of the task calls another such hook.
+    var isInHook = false
+  }
 
   init() {
+    readTask = TaskID.reader
     id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
     stackLimit = lowestUsableStackAddress()
   }
@@ -45,6 +59,18 @@ extension CurrentThread {
     return observes
   }
 
+  /// The task that the thread is executing.
+  @inline(__always) var task: TaskID { TaskID(fields.readTask()) }
+
+  /// The innermost frame, if the calling task has pushed it.
+  ///
+  /// If another task has pushed the innermost frame, the calling task has pushed none since then. Its frames below, if
+  /// it has any, aren't around the code that runs now.
+  @inline(__always) var innermost: Frame? {
+    guard let frame = fields.frames.last, frame.task == task else { return nil }
+    return frame
+  }
+
   /// A summary of each value that this thread is making, the outermost first.
   var making: [FrameSummary] {
     fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
@@ -54,29 +80,43 @@ extension CurrentThread {
     }
   }
 
-  var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
-  var registryNumber: UInt64? { fields.frames.last?.registry?.object.number }
+  var registry: InitializerRegistry? { innermost?.registry?.object }
+  var registryNumber: UInt64? { innermost?.registry?.object.number }
 
   /// Whether new objects hold their registry weakly, according to the innermost frame or else the task's context.
   var linksWeakly: Bool { linksWeakly(in: .current) }
 
-  @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
-    if let linksWeakly = innermostLinksWeakly { return linksWeakly }
+  func linksWeakly(in context: TaskContext?) -> Bool { linksWeakly(innermost, in: context) }
+
+  /// Returns whether new objects hold their registry weakly, according to the innermost frame or else the context.
+  @inline(__always) func linksWeakly(_ innermost: Frame?, in context: @autoclosure () -> TaskContext?) -> Bool {
+    if let linksWeakly = innermost.flatMap(\.linksWeakly) { return linksWeakly }
     guard let linksWeakly = context()?.linksWeakly else { return false }
     // The innermost frame stores the answer, so that the context isn't read again for other objects made in the frame.
-    fields.frames.note(linksWeakly: linksWeakly)
+    if innermost != nil { fields.frames.note(linksWeakly: linksWeakly) }
     return linksWeakly
   }
 
   /// Whether objects made in the innermost frame hold their registry weakly; nil if the task's context decides.
-  @inline(__always) var innermostLinksWeakly: Bool? { fields.frames.last.flatMap(\.linksWeakly) }
+  ///
+  /// - Precondition: The calling task is executing a request.
+  @inline(__always) var innermostLinksWeakly: Bool? {
+    guard let frame = fields.frames.last, frame.task == fields.turn.task else { return nil }
+    return frame.linksWeakly
+  }
 
-  /// Returns the innermost async run on whose behalf this thread or its task makes values.
+  /// Returns the innermost async run on whose behalf the calling task makes values.
   ///
   /// Returns nil if there is no run, or if the innermost run is over.
   func run(in context: TaskContext? = .current) -> AsyncRun? {
-    let run = fields.frames.last { $0.run != nil }?.run?.object ?? context?.run
+    let run = runOfFrames ?? context?.run
     return run?.isOver ?? true ? nil : run
+  }
+
+  /// The innermost async run for which a frame of the calling task makes requests; nil if there is none.
+  var runOfFrames: AsyncRun? {
+    let task = task
+    return fields.frames.reversed().prefix { $0.task == task }.first { $0.run != nil }?.run?.object
   }
 
   /// Runs `body` in a frame that makes no value.
@@ -95,11 +135,14 @@ extension CurrentThread {
 
   /// Runs `body` inside a frame.
   ///
-  /// - Precondition: The caller keeps the objects that the frame refers to alive until this call returns.
+  /// - Precondition: The calling task is executing a request. The caller keeps the objects that the frame refers to
+  ///   alive until this call returns.
   @inline(__always) func inside<Result, Failure>(
     _ frame: Frame, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    fields.frames.append(frame)
+    // A turn that begins on an idle thread learns its task only here, because most requests find a kept value.
+    if fields.frames.isEmpty { fields.turn.task = task }
+    fields.frames.append(frame, of: fields.turn.task)
     defer { fields.frames.removeLast() }
     return try body()
   }
@@ -109,7 +152,9 @@ extension CurrentThread {
   @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
     if let record = frame.record {
       for other in fields.frames
-      where other.record == record && other.registry == frame.registry && frame.asker.needs(other.asker) {
+      where other.record == record && other.registry == frame.registry && frame.asker.needs(other.asker)
+        && other.task == fields.turn.task
+      {
         return .cycle
       }
     }
@@ -147,18 +192,39 @@ extension CurrentThread {
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
   ) throws(InjectionError) -> Bool {
-    let isPart = !isIdle
+    var interrupted: ThreadState.Turn?
+    if !isIdle {
+      let task = task
+      if fields.turn.task == task { return try body() }
+      (interrupted, fields.turn) = (fields.turn, ThreadState.Turn(task: task))
+    }
+    defer { if let interrupted { fields.turn = interrupted } }
     let isPut: Bool
     do throws(InjectionError) { isPut = try body() } catch {
-      if !isPart { try? endResolution() }
+      try? endResolution()
       throw error
     }
-    if isPart || fields.resolution == nil { return isPut }
+    if fields.turn.resolution == nil { return isPut }
     do throws(InjectionError) { try endResolution() } catch {
       if isPut { memory?.destroy(type) }
       throw error
     }
     return isPut
+  }
+
+  @inline(__always) private var isIdle: Bool { fields.frames.isEmpty && fields.turn.resolution == nil }
+
+  /// Runs `body` in a frame that makes no value, as part of a resolution and on behalf of an async run, if there is one.
+  func continuing(
+    _ resolution: Resolution, as run: AsyncRun?, _ body: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    let task = task
+    let isInHook = !isIdle && fields.turn.task == task && fields.turn.isInHook
+    let linksWeakly = run?.linksWeakly ?? linksWeakly
+    let interrupted = fields.turn
+    fields.turn = ThreadState.Turn(task: task, resolution: resolution, isInHook: isInHook)
+    defer { fields.turn = interrupted }
+    try with(run?.registry, linksWeakly: linksWeakly, run: run, body)
   }
 
   /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
@@ -177,22 +243,20 @@ extension CurrentThread {
   /// values of scope `.graph`. The hooks are also called if the request has failed, because values that were made
   /// before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
-    guard let resolution = fields.resolution else { return }
+    guard let resolution = fields.turn.resolution else { return }
     defer {
       // The resolution is released only after the thread's state no longer refers to it, because deinitializers may
       // resolve values.
-      fields.resolution = nil
+      fields.turn.resolution = nil
       withExtendedLifetime(resolution) {}
     }
     try resolution.complete(on: self)
   }
 
-  var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
-
   var resolution: Resolution {
-    if let resolution = fields.resolution { return resolution }
+    if let resolution = fields.turn.resolution { return resolution }
     let resolution = Resolution()
-    fields.resolution = resolution
+    fields.turn.resolution = resolution
     return resolution
   }
 }
