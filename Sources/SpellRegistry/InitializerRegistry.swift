@@ -142,7 +142,7 @@ public final class InitializerRegistry: Sendable {
       // The registry of the initializer that the task is running would take precedence over the registry of its
       // context, so `body` runs in a `Frame` without a registry.
       if thread.innermost == nil { return try body() }
-      return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
+      return try thread.with(nil, isKept: thread.isKept, body)
     }
   }
 

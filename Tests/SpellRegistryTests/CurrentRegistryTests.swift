@@ -21,7 +21,7 @@ private final class Loop: SerialExecutor {
       defer { jobs = [] }
       return jobs
     }
-    for job in jobs { job.runSynchronously(on: unsafe asUnownedSerialExecutor()) }
+    for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
   }
 }
 

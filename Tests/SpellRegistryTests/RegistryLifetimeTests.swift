@@ -1,4 +1,5 @@
 import SpellRegistry
+import Support
 import TestSupport
 import Testing
 
@@ -195,6 +196,21 @@ private final class Asking: @unchecked Sendable {
     #expect(error?.code == .notRegistered)
     #expect(error?.description.contains("The registry that this property of type Service asks is gone.") == true)
     #expect(error?.description.contains("Asking.service") == true)
+  }
+
+  private final class Owner: Sendable { let part = Lock<Asking?>(nil) }
+
+  @Test("whose singleton got a part that asks it from a hook of its registration, inside its run")
+  func partFromHook() throws {
+    let left = try left { registry, _ in
+      registry.register(scope: .singleton) { Owner() }.onInjection { owner, _ in
+        let part = Asking()
+        owner.part.withLock { $0 = part }
+      }
+      let owner = try registry.run { try registry.resolve(Owner.self) }
+      _ = owner.part.withLock(\.self)?.service
+    }
+    #expect(left == 0)
   }
 
   private struct Pack: Sendable { let asking: Asking }

@@ -323,10 +323,8 @@ struct ErasedType: Hashable, Sendable {
   /// Removes the innermost frame, which owns no objects and therefore needs no release.
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
-  /// Records in the innermost frame, if there is one, whether objects made in that frame hold their registry weakly.
-  mutating func note(linksWeakly: Bool) {
-    if endIndex > 0 { unsafe base[endIndex - 1].linksWeakly = linksWeakly }
-  }
+  /// Records in the innermost frame whether a registry may keep what is made in it.
+  mutating func note(isKept: Bool) { unsafe base[endIndex - 1].isKept = isKept }
 
   @inline(never) private mutating func grow() {
     let larger = UnsafeMutablePointer<Frame>.allocate(capacity: capacity * 2)

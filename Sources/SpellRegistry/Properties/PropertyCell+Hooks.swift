@@ -18,7 +18,7 @@ extension PropertyCell {
     // hook may replace this storage.
     let point = point(in: container).withKnownName()
     thread.callingHooks {
-      record?.hooks.call(memory, fields.type, at: point)
+      record?.callHooks(memory, fields.type, at: point, on: thread)
       if let container { hook(container) }
       if observes, let container { observer(container)?.notify(memory.any(fields.type), at: point) }
       registry?.hooks.call(memory, fields.type, at: point)

@@ -143,9 +143,9 @@ extension PropertyCell {
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) {
-    let (registry, linksWeakly) = try registry(for: container, orCurrent: hasExpression)
-    let request = request(in: container)
-    let gate = cell.memory.head.gate.id
+    let (registry, isKept) = try registry(for: container, orCurrent: hasExpression)
+    var request = request(in: container)
+    (request.gate, request.isFromKept) = (cell.memory.head.gate.id, isKept)
     // Each re-injection starts a new epoch. The epoch is read before the value is made, so that a re-injection in the
     // meantime makes the new value outdated.
     let epoch = self.memory.epoch
@@ -156,18 +156,16 @@ extension PropertyCell {
     if fields.type != fields.propertyType {
       // The fallback makes the value, because the registry has no values of the cell's type.
     } else if !hasExpression {
-      result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: linksWeakly, on: thread)
+      result = try registry.putValue(value, request, on: thread)
     } else {
       // The loop repeats only if the registration is withdrawn between the search and the use.
       while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
-        result = try registry.putScopedValue(
-          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, linksWeakly: linksWeakly,
-          on: thread)
+        result = try registry.putScopedValue(value, request, match.record, of: Borrowed(match.owner), on: thread)
       }
       if case .nothing = result {
-        try inFrame(of: request, gate, registry, linksWeakly, on: thread) { () throws(InjectionError) in
+        try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
           expression(value)
         }
         result = .value(callingHooksOf: nil)
@@ -178,7 +176,7 @@ extension PropertyCell {
     case .value(let heard): record = heard
     case .nothing:
       var isMade = false
-      try inFrame(of: request, gate, registry, linksWeakly, on: thread) { () throws(InjectionError) in
+      try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
         isMade = try fallback(value, request.point)
       }
       if isMade { break }
@@ -205,13 +203,13 @@ extension PropertyCell {
 
   /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
   private func inFrame(
-    of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, _ linksWeakly: Bool,
-    on thread: CurrentThread, _ body: () throws(InjectionError) -> Void
+    of request: borrowing Request, _ registry: InitializerRegistry, on thread: CurrentThread,
+    _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
     var frame = Frame(type: fields.propertyType)
     frame.registry = Borrowed(registry)
-    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
-    frame.gate = gate
+    frame.isKept = request.isFromKept ? true : thread.innermostIsKept
+    frame.gate = request.gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
     // The frame doesn't retain the registry, which has to live until the frame is removed.
     defer { withExtendedLifetime(registry) {} }
@@ -248,11 +246,11 @@ extension PropertyCell {
     _ memory: ValueMemory, in container: AnyObject?, from registry: InitializerRegistry
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
-    let request = request(in: container)
+    var request = request(in: container)
     // A weak link means that the property's own registry may keep the container alive. Another registry is assumed not
     // to do so. The objects that the other registry makes for this property may therefore keep that registry alive.
-    let linksWeakly = fields.link.isWeak && registry === fields.link.registry
-    let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
+    request.isFromKept = fields.link.isWeak && registry === fields.link.registry
+    let result = try registry.putValue(memory, request, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return result
   }

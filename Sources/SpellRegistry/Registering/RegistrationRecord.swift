@@ -114,6 +114,9 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
+  /// Whether a registry or a resolution may keep the values, and with them all that is made for them.
+  var makesKept: Bool { !lifetime.isUnique }
+
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
   /// The registration as a step of an error's path.
@@ -188,18 +191,28 @@ package final class RegistrationRecord: Sendable {
     return cell.memory.any(service.type)
   }
 
+  /// Calls the injection hooks in a frame of their own: what they make for a kept value becomes part of that value.
+  func callHooks(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint, on thread: CurrentThread) {
+    if !hooks.areUsed { return }
+    thread.with(thread.registry, isKept: makesKept ? true : thread.innermostIsKept) {
+      hooks.call(memory, type, at: point)
+    }
+  }
+
   /// Drops the kept values permanently, after the registration was withdrawn or replaced.
   func retire() { kept?.retire() }
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
   /// Schedules the calls of the completion hooks, which get the value in `memory` when the resolution ends.
+  ///
+  /// - Precondition: The caller is still in the frame or task context in which the value was made.
   func enqueueCompletions(
-    of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
-    _ resolution: Resolution
+    of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, _ resolution: Resolution
   ) {
+    let isKept = CurrentThread.current.isKept
     for case .completion(let completion) in notes.withLock(\.self) {
-      resolution.atEnd(of: self, in: registry, linksWeakly: linksWeakly, completion(memory, point, registry))
+      resolution.atEnd(of: self, in: registry, isKept: isKept, completion(memory, point, registry))
     }
   }
 

@@ -16,10 +16,8 @@ final class AsyncRun: Sendable {
   let record: RegistrationRecord
   let registry: InitializerRegistry
   private let name: String?
-  /// Whether objects made in this run hold their registry weakly.
-  ///
-  /// They have to if a registry may keep these objects.
-  let linksWeakly: Bool
+  /// Whether a registry may keep what is made in this run, which then holds its registry weakly.
+  let isKept: Bool
 
   /// The state of a run.
   ///
@@ -53,8 +51,7 @@ final class AsyncRun: Sendable {
     _ resolution: Resolution
   ) {
     (self.record, self.registry, self.name) = (record, registry, name)
-    let asksWeakly = CurrentThread.current.linksWeakly || asker?.linksWeakly ?? false
-    linksWeakly = if case .unique = record.lifetime { asksWeakly } else { true }
+    isKept = record.makesKept || CurrentThread.current.isKept || asker?.isKept ?? false
     state = Lock(State(asker: asker, resolution: resolution))
   }
 
@@ -83,9 +80,11 @@ final class AsyncRun: Sendable {
     let resolver = Resolver(point: point, registry: registry, run: self)
     let context = TaskContext(registry, run: self)
     defer { context.end() }
-    try await TaskContext.$local.withValue(context) { try await initializer(cell.memory, resolver) }
-    if record.hasCompletions, let resolution {
-      record.enqueueCompletions(of: cell.memory, at: point, in: registry, linksWeakly: linksWeakly, resolution)
+    try await TaskContext.$local.withValue(context) {
+      try await initializer(cell.memory, resolver)
+      if record.hasCompletions, let resolution {
+        record.enqueueCompletions(of: cell.memory, at: point, in: registry, resolution)
+      }
     }
     cell.gate.settle(as: CreationGate.ready)
   }

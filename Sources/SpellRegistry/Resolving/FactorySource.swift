@@ -18,7 +18,7 @@ internal import Support
     in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     try call(in: memory, type) { registry, thread throws(InjectionError) in
-      try run(in: memory, type, registry, linksWeakly: link.isWeak, on: thread, make: make)
+      try run(in: memory, type, registry, on: thread, make: make)
     }
   }
 
@@ -34,14 +34,14 @@ internal import Support
     try call(in: memory, type) { asked, thread throws(InjectionError) in
       // A shared value gets its dependencies from the registry that keeps the value.
       let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
-      guard let arguments else { return try run(in: memory, type, registry, linksWeakly: true, on: thread, make: make) }
+      guard let arguments else { return try run(in: memory, type, registry, on: thread, make: make) }
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
         // `putValue` would return false for a withdrawn value, but the value for one list of arguments is never
         // withdrawn on its own.
         _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
-          try run(in: memory, type, registry, linksWeakly: true, gate: gate, on: thread, make: make)
+          try run(in: memory, type, registry, gate: gate, on: thread, make: make)
         }
       }
     }
@@ -62,7 +62,7 @@ internal import Support
       guard record.hooks.areUsed || registry.hooks.areUsed else { return true }
       let point = point(of: type)
       thread.callingHooks {
-        record.hooks.call(memory, type, at: point)
+        record.callHooks(memory, type, at: point, on: thread)
         registry.hooks.call(memory, type, at: point)
       }
       return true
@@ -99,13 +99,13 @@ internal import Support
   /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
   /// while the frame exists.
   @inline(never) private func run(
-    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, linksWeakly: Bool, gate: UInt? = nil,
+    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, gate: UInt? = nil,
     on thread: CurrentThread, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     var frame = Frame(type: type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(registry)
-    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
+    frame.isKept = record.makesKept || link.isWeak ? true : thread.innermostIsKept
     frame.gate = gate
     // A factory may call itself with other arguments, so the recursion may end. A second frame with the same
     // registration would prove a cycle of initializers, but only the size of the stack limits a factory's recursion.
@@ -118,8 +118,7 @@ internal import Support
         throw InjectionError.wrapping(error, thrownBy: step(type))
       }
       if record.hasCompletions {
-        record.enqueueCompletions(
-          of: memory, at: point, in: registry, linksWeakly: thread.linksWeakly, thread.resolution)
+        record.enqueueCompletions(of: memory, at: point, in: registry, thread.resolution)
       }
     }
   }
@@ -140,11 +139,10 @@ extension InitializerRegistry {
   ///
   /// A factory makes no value until it is called, so this function needs no frame.
   ///
-  /// - Parameter linksWeakly: Whether the factory holds this registry weakly, as it must if a registry may keep the
-  ///   factory.
+  /// - Parameter isKept: Whether a registry may keep the factory, which then holds this registry weakly.
   @inline(never) func putFactory(
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, linksWeakly: Bool
+    of owner: Borrowed<InitializerRegistry>, isKept: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
@@ -152,6 +150,6 @@ extension InitializerRegistry {
     put(
       memory,
       FactorySource(
-        record: record, link: .of(self, weakly: linksWeakly), owner: owner, requestedName: request.requestedName))
+        record: record, link: .of(self, weakly: isKept), owner: owner, requestedName: request.requestedName))
   }
 }

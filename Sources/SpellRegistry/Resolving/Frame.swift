@@ -16,13 +16,13 @@ struct Frame: BitwiseCopyable {
   /// The registry that is current in this frame; nil if the task's registry is current.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether objects made in this frame hold their registry weakly.
+  /// Whether a registry may keep what is made in this frame, alone or as part of another value.
   ///
-  /// They must do so if a registry may keep the value that the frame makes. Otherwise, the registry and the value could
-  /// keep each other alive.
+  /// Objects made in the frame then hold their registry weakly. Otherwise, the registry and the value could keep each
+  /// other alive.
   ///
   /// If this is nil, the task's context decides. The decision for the first object is then stored in the frame.
-  var linksWeakly: Bool?
+  var isKept: Bool?
   /// The address of the `CreationGate` at which other threads wait for the value.
   ///
   /// This is the gate of a value that the registration keeps, or of the property whose own code makes the value. It is

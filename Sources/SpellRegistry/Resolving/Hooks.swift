@@ -19,8 +19,10 @@ extension InitializerRegistry {
 
   /// Calls the hooks of a registration, and then the hooks of this registry, for a request without a property.
   func callHooks(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
-    CurrentThread.current.callingHooks {
-      record.hooks.call(memory, record.service == point.service ? record.service.type : point.propertyType, at: point)
+    let thread = CurrentThread.current
+    thread.callingHooks {
+      let type = record.service == point.service ? record.service.type : point.propertyType
+      record.callHooks(memory, type, at: point, on: thread)
       hooks.call(memory, point.propertyType, at: point)
     }
   }

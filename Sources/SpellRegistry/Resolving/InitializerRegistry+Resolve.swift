@@ -84,7 +84,7 @@ extension InitializerRegistry {
     try thread.resolving { () throws(InjectionError) in
       // `with` pushes a frame. While the frame exists, each request in `body` joins the resolution instead of starting
       // another resolution. The frame doesn't change which registry is current.
-      try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
+      try thread.with(thread.registry, isKept: thread.innermostIsKept, body)
       return false
     }
   }
@@ -128,16 +128,10 @@ extension InitializerRegistry {
 
   /// Finds the registration that is chosen for a request, and puts the registration's value in memory.
   ///
-  /// - Parameters:
-  ///   - memory: The memory for a value of the requested type.
-  ///   - propertyGate: The address of the `CreationGate` of the property that will store the value; nil if no property
-  ///     stores it.
-  ///   - linksWeakly: Whether new objects must hold their registry weakly, because a registry may keep the object that
-  ///     makes the request. If this is false, the frames of the thread and the task's context decide.
+  /// - Parameter memory: The memory for a value of the requested type.
   /// - Returns: `.nothing` if no registration matches the request.
   func putValue(
-    _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
-    on thread: CurrentThread
+    _ memory: ValueMemory, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     let callsHooks = hooks.areUsed || RequestRecorder.isUsed
     while true {
@@ -146,8 +140,7 @@ extension InitializerRegistry {
       switch consume found {
       case .copied: return .value(callingHooksOf: nil)
       case .match(let record, let owner):
-        let result = try putScopedValue(
-          memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+        let result = try putScopedValue(memory, request, record, of: owner, on: thread)
         // If no value was put in memory, the registration was withdrawn after the search, so the loop searches again.
         if case .value = result { return result }
       case .nothing(let optional):
@@ -162,28 +155,23 @@ extension InitializerRegistry {
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil,
-    linksWeakly: Bool = false, on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
       let provider = record.isShared ? owner.object : self
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
-      let isPut = try putConvertedValue(
-        memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
-      if !isPut { return .nothing() }
+      if try !putConvertedValue(memory, request, record, of: owner, on: thread) { return .nothing() }
     } else {
       switch record.keeping {
-      case .nothing: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
-      case .graph: try putGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
+      case .nothing: try make(memory, record, request, on: thread)
+      case .graph: try putGraphValue(memory, record, request, on: thread)
       case .shared(let kept):
-        let isPut = try owner.object.putValue(
-          memory, of: kept, record, request, propertyGate: propertyGate, on: thread)
-        if !isPut { return .nothing() }
+        if try !owner.object.putValue(memory, of: kept, record, request, on: thread) { return .nothing() }
       case .factory:
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
-        putFactory(in: memory, request, record, of: owner, linksWeakly: linksWeakly || thread.linksWeakly)
+        putFactory(in: memory, request, record, of: owner, isKept: request.isFromKept || thread.isKept)
         return .value(callingHooksOf: nil)
       }
     }
@@ -196,7 +184,7 @@ extension InitializerRegistry {
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   private func putValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
-    propertyGate: UInt?, on thread: CurrentThread
+    on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if record.isAsync {
       // Only an async run may make the value. If there is no value yet, `make` throws the error that says which call to
@@ -204,7 +192,7 @@ extension InitializerRegistry {
       switch kept.copyIfReady(to: memory) {
       case .copied: return true
       case .withdrawn: return false
-      case .cell: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
+      case .cell: try make(memory, record, request, on: thread)
       }
     }
     return try kept.putValue(
@@ -212,16 +200,15 @@ extension InitializerRegistry {
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
     ) { gate throws(InjectionError) in
-      try make(memory, record, request, gate: gate, propertyGate: propertyGate, linksWeakly: true, on: thread)
+      try make(memory, record, request, gate: gate, on: thread)
     }
   }
 
   @inline(never) private func putGraphValue(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
-    on thread: CurrentThread
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) {
     if thread.fields.turn.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
-    try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
+    try make(memory, record, request, on: thread)
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
@@ -233,14 +220,12 @@ extension InitializerRegistry {
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
-      let result = try putScopedValue(
-        cell.memory, inner, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
-      guard case .value = result else { return false }
+      guard case .value = try putScopedValue(cell.memory, inner, record, of: owner, on: thread) else { return false }
       cell.gate.settle(as: CreationGate.ready)
       optional.putSome(cell.memory, in: memory)
       return true
@@ -255,14 +240,11 @@ extension InitializerRegistry {
   /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
   /// while the frame exists.
   ///
-  /// - Parameters:
-  ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps;
-  ///     nil if the registration keeps none.
-  ///   - linksWeakly: Whether new objects must hold their registry weakly, because a registry may keep the value. If
-  ///     this is false, the frames of the thread and the task's context decide.
+  /// - Parameter gate: The address of the `CreationGate` at which other threads wait for the value that the registration
+  ///   keeps; nil if the registration keeps none.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
-    propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread
+    on thread: CurrentThread
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
@@ -279,9 +261,9 @@ extension InitializerRegistry {
     var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)
-    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
+    frame.isKept = request.isFromKept || record.makesKept ? true : thread.innermostIsKept
     frame.gate = gate
-    frame.propertyGate = propertyGate
+    frame.propertyGate = request.gate
     frame.asker = request.asker
     if let obstacle = thread.obstacle(to: frame) {
       throw thread.error(obstacle, to: frame, at: request.step(record))
@@ -291,8 +273,7 @@ extension InitializerRegistry {
         throw InjectionError.wrapping(error, thrownBy: request.step(record))
       }
       if record.hasCompletions {
-        record.enqueueCompletions(
-          of: memory, at: request.point, in: self, linksWeakly: thread.linksWeakly, thread.resolution)
+        record.enqueueCompletions(of: memory, at: request.point, in: self, thread.resolution)
       }
     }
   }

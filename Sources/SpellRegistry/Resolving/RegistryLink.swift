@@ -10,10 +10,10 @@ enum RegistryLink {
     let thread = CurrentThread.current
     let frame = thread.innermost
     if let registry = frame?.registry?.object {
-      return .of(registry, weakly: thread.linksWeakly(frame, in: .current))
+      return .of(registry, weakly: thread.isKept(frame, in: .current))
     }
     guard let context = TaskContext.current else { return .shared }
-    return thread.linksWeakly(frame, in: context) ? .of(context.registry, weakly: true) : context.link
+    return thread.isKept(frame, in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
   /// Returns a link that keeps `registry` alive or, if `isWeak` is true, a weak link.

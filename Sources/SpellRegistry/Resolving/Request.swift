@@ -11,6 +11,15 @@
   /// The address of the `CreationGate` that identifies the requesting property; nil if no property makes the request.
   let property: UInt?
   let requestedName: RequestedName?
+  /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
+  ///
+  /// It isn't ``property`` if a newer `PropertyCell` has replaced the cell in the property wrapper.
+  var gate: UInt?
+  /// Whether a registry may keep the object that makes the request.
+  ///
+  /// The value then becomes part of what that registry keeps. If this is false, the frames of the thread and the task's
+  /// context decide.
+  var isFromKept = false
   /// The class of the container, for a request without a container object.
   private let knownContainerType: (any AnyObject.Type)?
 
@@ -48,8 +57,12 @@
   var mayHaveName: Bool { requestedName != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: requestedName, in: container) }
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
+
+  /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
-    Request(type, of: cell?.object, named: requestedName, in: container)
+    var request = Request(type, of: cell?.object, named: requestedName, in: container)
+    (request.gate, request.isFromKept) = (gate, isFromKept)
+    return request
   }
 }
 

@@ -24,7 +24,7 @@ final class Resolution: Sendable {
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
     let registry: InitializerRegistry
-    let linksWeakly: Bool
+    let isKept: Bool
     let chain: [RegistrationRecord]
   }
 
@@ -83,12 +83,12 @@ final class Resolution: Sendable {
 
   /// Schedules `run`, which calls a completion hook of `record`, for the end of the resolution.
   func atEnd(
-    of record: RegistrationRecord, in registry: InitializerRegistry, linksWeakly: Bool,
+    of record: RegistrationRecord, in registry: InitializerRegistry, isKept: Bool,
     _ run: @escaping @Sendable () -> Void
   ) {
     state.withLock { state in
       state.completions.append(
-        Completion(run: run, registry: registry, linksWeakly: linksWeakly, chain: state.chain + [record]))
+        Completion(run: run, registry: registry, isKept: isKept, chain: state.chain + [record]))
     }
   }
 
@@ -131,7 +131,7 @@ final class Resolution: Sendable {
           return next.chain.count > Self.longestChain || state.nestedCount > Self.mostNested
         }
         if isEndless { throw InjectionError.endless(next.chain) }
-        thread.with(next.registry, linksWeakly: next.linksWeakly, next.run)
+        thread.with(next.registry, isKept: next.isKept, next.run)
       }
     }
   }

@@ -15,10 +15,8 @@ final class TaskContext: Sendable {
   /// An object that a synchronous initializer makes doesn't use this link. Its link is to the registry that the
   /// initializer's ``Frame`` names.
   let link: RegistryLink
-  /// Whether objects made in this context hold their registry weakly.
-  ///
-  /// They have to if a registry may keep these objects.
-  let linksWeakly: Bool
+  /// Whether a registry may keep what is made in this context, which then holds its registry weakly.
+  let isKept: Bool
   /// The run of the innermost enclosing async initializer; nil if there is none.
   ///
   /// This is also nil if the run was already over when the context was created. A run that ends later stays in this
@@ -42,15 +40,15 @@ final class TaskContext: Sendable {
 
   /// Creates the context of an async run or, if `run` is nil, of a call of ``InitializerRegistry/run(_:)``.
   ///
-  /// In the context of a call, ``run`` and ``linksWeakly`` have the same values as for the code that makes the call.
+  /// In the context of a call, ``run`` and ``isKept`` have the same values as for the code that makes the call.
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
     registryNumber = registry.number
     self.run = run ?? thread.run(in: current)
-    linksWeakly = run?.linksWeakly ?? thread.linksWeakly(in: current)
+    isKept = run?.isKept ?? thread.isKept(in: current)
     outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
-    reference = linksWeakly ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
+    reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     link = registry === InitializerRegistry.shared ? .shared : .reference(reference)
     Self.isUsed.store(true, ordering: .relaxed)
   }

@@ -83,26 +83,26 @@ extension CurrentThread {
   var registry: InitializerRegistry? { innermost?.registry?.object }
   var registryNumber: UInt64? { innermost?.registry?.object.number }
 
-  /// Whether new objects hold their registry weakly, according to the innermost frame or else the task's context.
-  var linksWeakly: Bool { linksWeakly(in: .current) }
+  /// Whether a registry may keep what is made now, according to the innermost frame or else the task's context.
+  var isKept: Bool { isKept(in: .current) }
 
-  func linksWeakly(in context: TaskContext?) -> Bool { linksWeakly(innermost, in: context) }
+  func isKept(in context: TaskContext?) -> Bool { isKept(innermost, in: context) }
 
-  /// Returns whether new objects hold their registry weakly, according to the innermost frame or else the context.
-  @inline(__always) func linksWeakly(_ innermost: Frame?, in context: @autoclosure () -> TaskContext?) -> Bool {
-    if let linksWeakly = innermost.flatMap(\.linksWeakly) { return linksWeakly }
-    guard let linksWeakly = context()?.linksWeakly else { return false }
+  /// Returns whether a registry may keep what is made now, according to the innermost frame or else the context.
+  @inline(__always) func isKept(_ innermost: Frame?, in context: @autoclosure () -> TaskContext?) -> Bool {
+    if let isKept = innermost.flatMap(\.isKept) { return isKept }
+    guard let isKept = context()?.isKept else { return false }
     // The innermost frame stores the answer, so that the context isn't read again for other objects made in the frame.
-    if innermost != nil { fields.frames.note(linksWeakly: linksWeakly) }
-    return linksWeakly
+    if innermost != nil { fields.frames.note(isKept: isKept) }
+    return isKept
   }
 
-  /// Whether objects made in the innermost frame hold their registry weakly; nil if the task's context decides.
+  /// Whether a registry may keep what is made in the innermost frame; nil if the task's context decides.
   ///
   /// - Precondition: The calling task is executing a request.
-  @inline(__always) var innermostLinksWeakly: Bool? {
+  @inline(__always) var innermostIsKept: Bool? {
     guard let frame = fields.frames.last, frame.task == fields.turn.task else { return nil }
-    return frame.linksWeakly
+    return frame.isKept
   }
 
   /// Returns the innermost async run on whose behalf the calling task makes values.
@@ -123,11 +123,11 @@ extension CurrentThread {
   ///
   /// The current registry in the frame is `registry` or, if `registry` is nil, the task's registry.
   func with<Result, Failure>(
-    _ registry: InitializerRegistry?, linksWeakly: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+    _ registry: InitializerRegistry?, isKept: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var frame = Frame(type: Never.self)
     frame.registry = registry.map { Borrowed($0) }
-    frame.linksWeakly = linksWeakly
+    frame.isKept = isKept
     frame.run = run.map { Borrowed($0) }
     defer { withExtendedLifetime((registry, run)) {} }
     return try inside(frame, body)
@@ -220,11 +220,11 @@ extension CurrentThread {
   ) throws(InjectionError) {
     let task = task
     let isInHook = !isIdle && fields.turn.task == task && fields.turn.isInHook
-    let linksWeakly = run?.linksWeakly ?? linksWeakly
+    let isKept = run?.isKept ?? isKept
     let interrupted = fields.turn
     fields.turn = ThreadState.Turn(task: task, resolution: resolution, isInHook: isInHook)
     defer { fields.turn = interrupted }
-    try with(run?.registry, linksWeakly: linksWeakly, run: run, body)
+    try with(run?.registry, isKept: isKept, run: run, body)
   }
 
   /// Runs `body`, which calls hooks, so that all requests of the hooks belong to one resolution.
@@ -232,7 +232,7 @@ extension CurrentThread {
     // A completion hook that these hooks cause is called at the end of the resolution. If the resolution was created
     // only for the hooks, a `.cycle` error at its end is lost, because this function can't throw it.
     _ = try? resolving { () throws(InjectionError) in
-      with(registry, linksWeakly: innermostLinksWeakly, body)
+      with(registry, isKept: innermostIsKept, body)
       return false
     }
   }
