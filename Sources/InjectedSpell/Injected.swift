@@ -316,6 +316,17 @@ extension Injected {
     _ key: InjectionKey<Other>, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) { fatalError() }
 
+  /// Unavailable, because a service has a scope, and not the property that it is injected into.
+  @available(
+    *, unavailable,
+    message: "A property has no scope. Write it where the service is registered: register(scope: .singleton) { … }."
+  )
+  @_disfavoredOverload
+  public init(
+    _ key: InjectionKey<Value>? = nil, scope: Scope<Value>, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) { fatalError() }
+
   // A parameter of type `Value.Type` would hide the compiler's message about a misspelled key.
   /// Unavailable, because the type is written after the property's name, not as an argument.
   @available(*, unavailable, message: "The type follows the name, as in @Injected var clock: Clock.")

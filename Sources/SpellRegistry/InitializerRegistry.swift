@@ -134,6 +134,7 @@ public final class InitializerRegistry: Sendable {
   /// - `body` itself registers anything in this registry or a parent. Even then, an object that an initializer of scope
   ///   `.unique` makes keeps the registry alive.
   /// - `run` is called while a value of any scope but `.unique` is being made.
+  @discardableResult
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
@@ -146,9 +147,18 @@ public final class InitializerRegistry: Sendable {
     }
   }
 
+  // Without this overload, the compiler rejects a closure of one statement whose result isn't used, such as a
+  // registration, if the call of `run` is itself the one statement of a closure.
+  /// Runs a `body` that returns nothing with this registry as the current registry.
+  public func run(_ body: () throws -> Void) rethrows {
+    func run<Result>(_ body: () throws -> Result) rethrows -> Result { try self.run(body) }
+    try run(body)
+  }
+
   /// Runs an async `body` with this registry as the current registry.
   ///
   /// The registry is also current in the tasks that `body` starts, except detached tasks.
+  @discardableResult
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {

@@ -16,6 +16,8 @@ extension InjectionKeys {
   static let seat = InjectionKey(.factory { (_, number: Int) in "seat \(number)" })
   // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   static let instance = InjectionKey<any Greeter>(English())
+  // says: Write the label: InjectionKey(scope: .singleton) { … }.
+  static let kept = InjectionKey<any Greeter>(.singleton) { English() }
 }
 
 final class Keyed {
@@ -31,8 +33,18 @@ final class Arguments {
   @Injected(English.self) var byType: English
   // says: A part isn't injected: write @Injected(.audio) var audio, and audio.play.
   @Injected(.audio, \.play) var play
+  // says: A property has no scope. Write it where the service is registered: register(scope: .singleton) { … }.
+  @Injected(scope: .singleton) var kept: any Greeter
+  // says: A property has no scope. Write it where the service is registered: register(scope: .singleton) { … }.
+  @Injected(.audio, scope: .singleton) var keptAudio
   // the compiler says: extraneous argument label 'named:' in call
   @Injected(named: "main") var named: any Greeter
+}
+// says: has no initializers
+final class Opaque {
+  // the compiler says: property declares an opaque return type, but cannot infer the underlying type from its initializer expression
+  // says: generic parameter 'Value' could not be inferred
+  @Injected var greeter: some Greeter
 }
 final class Misspelt {
   // the compiler says: reference to member 'gretter' cannot be resolved without a contextual type
@@ -82,7 +94,7 @@ func registrations(in registry: InitializerRegistry) throws {
   registry.register(\.greeter) { English() }
   // says: Return a value of the key's type, or change its value: try override(.key) { $0.member = … }.
   registry.register(.audio) { $0.play = {} }
-  // the compiler says: incorrect argument label in call (have '_:name:_:', expected '_:named:_:')
+  // says: The label is named:, as in register(Clock.self, named: "main") { … }.
   registry.register((any Greeter).self, name: "main") { _ in English() }
   // says: Write .singleton or, for as long as something holds the value, .weak.
   registry.register((any Greeter).self, scope: .shared) { English() }
@@ -91,6 +103,26 @@ func registrations(in registry: InitializerRegistry) throws {
   // says: Write the scope before the closure, as in register(scope: .singleton) { … }.
   // says: 'container' has been renamed to 'singleton'
   registry.register { English() }.inObjectScope(.container)
+  // says: Write the label: register((any Tracker).self, scope: .singleton) { … }.
+  registry.register((any Greeter).self, .singleton) { English() }
+  // says: Write the label: register(scope: .singleton) { … }.
+  registry.register(.singleton) { English() }
+  // says: Write the label: register(.key, scope: .singleton) { … }.
+  registry.register(.greeter, .singleton) { English() }
+  // says: Write the label: register(Clock.self, named: "main") { … }.
+  registry.register(English.self, "main") { English() }
+  // says: Register for the protocol: register((any Tracker).self) { FileTracker() }.
+  registry.register(English.self, as: (any Greeter).self)
+  // says: Register for the protocol: register((any Tracker).self) { FileTracker() }.
+  registry.register(as: (any Greeter).self) { English() }
+  // says: Register for the protocol: register((any Tracker).self) { FileTracker() }.
+  registry.register { English() }.as((any Greeter).self)
+  // says: The closure of a factory gets a resolver first: .factory { (resolver, number: Int) in … }.
+  registry.register(.factory { (number: Int) in Double(number) })
+  // says: A value that takes arguments comes from a factory: register(.factory { (resolver, number: Int) in … }).
+  registry.register(Double.self) { (_, number: Int) in Double(number) }
+  // says: A value that takes arguments comes from a factory: register(.factory { (resolver, number: Int) in … }).
+  registry.register(Double.self) { (number: Int) in Double(number) }
   // says: removeAll() withdraws registrations, and reset() of a ScopeCache drops values.
   registry.reset()
   // says: A declared key isn't a key path: write a dot, as in resolve(.time).
@@ -101,7 +133,7 @@ func registrations(in registry: InitializerRegistry) throws {
   let _: English? = Resolver.optional()
   // says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
   _ = try registry.resolve()
-  // says: cannot convert value of type 'String' to expected argument type 'Int'
+  // the compiler says: cannot convert value of type 'String' to expected argument type 'Int'
   _ = try registry.resolve(.seat, arguments: "7")
   // says: The key's value has another type. For what the key's factory makes, write resolve(.key, arguments: …).
   let _: String = try registry.resolve(.seat)
@@ -133,6 +165,17 @@ func mocks(in registry: InitializerRegistry) {
   mock.name = "mock"
   // the compiler says: reference to captured var 'mock' in concurrently-executing code
   registry.register((any Greeter).self) { mock }
+}
+@MainActor final class Model { init(greeter: any Greeter) {} }
+func mainActor(in registry: InitializerRegistry, greeter: any Greeter) {
+  // the compiler says: call to main actor-isolated initializer 'init(greeter:)' in a synchronous nonisolated context
+  registry.register { Model(greeter: greeter) }
+  // the compiler says: loses global actor 'MainActor'
+  registry.register { @MainActor in Model(greeter: greeter) }
+  // says: loses global actor 'MainActor'
+  registry.register(.autowire(Model.init))
+  // the compiler says: cannot pass function of type '@Sendable () async -> Model' to parameter expecting synchronous function type
+  registry.register(Model.self) { await Model(greeter: greeter) }
 }
 func launch(_ sequence: LaunchSequence) async {
   // says: 'sigterm' has been renamed to 'terminate'

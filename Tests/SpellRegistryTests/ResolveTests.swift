@@ -182,6 +182,16 @@ extension InjectionKeys {
     #expect(InitializerRegistry.current === InitializerRegistry.shared)
   }
 
+  @Test("a body of run may be one statement whose result isn't used, also in a closure of one statement")
+  func oneStatement() throws {
+    let registry = InitializerRegistry()
+    let configure: () -> Void = { registry.run { InitializerRegistry.current.register { Clock() } } }
+    configure()
+    #expect(try registry.resolve(Clock?.self) != nil)
+    let clock = try registry.run { try registry.resolve(Clock.self) }
+    registry.run { clock }
+  }
+
   @Test("a property asks the registry that was current when its object was made")
   func remembered() {
     final class Page { @Spell var ticket: Ticket }

@@ -131,14 +131,6 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     check(initializer.erased, scope: scope.lifetime)
   }
 
-  /// Unavailable, because a key takes a closure or an ``Initializer``, not a value.
-  @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
-  @_disfavoredOverload
-  public convenience init(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ value: Value
-  ) { fatalError() }
-
   /// Stops the program if a key can't be declared with this initializer.
   private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
