@@ -198,6 +198,66 @@ private final class Asking: @unchecked Sendable {
     #expect(!journal.entries.isEmpty)
   }
 
+  @Test("shares a graph value that is still being made for a request that was cancelled")
+  func graphValueAfterCancellation() async throws {
+    let registry = registry
+    let (begun, mayEnd, made, runs) = (AsyncLatch(), AsyncLatch(), Counter(), Counter())
+    registry.register(
+      Clock.self, scope: .graph,
+      .async {
+        made.increment()
+        begun.open()
+        await mayEnd.wait()
+        return Clock()
+      })
+    registry.register(
+      Network.self, scope: .singleton,
+      .async { resolver in
+        runs.increment()
+        return Network(clock: try await resolver.resolveAsync())
+      })
+    registry.register(
+      Ticket.self,
+      .async { resolver in
+        _ = try? await resolver.resolveAsync(Network.self)
+        _ = try await resolver.resolveAsync(Clock.self)
+        return Ticket(1)
+      })
+    let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
+    await begun.wait()
+    let patient = Task { try await registry.resolveAsync(Network.self) }
+    for _ in 0..<100 { await Task.yield() }
+    impatient.cancel()
+    #expect(await impatient.value?.code == .cancelled)
+    mayEnd.open()
+    _ = try await patient.value
+    // A request that didn't join in time begins another run of both.
+    #expect(made.value == runs.value)
+  }
+
+  @Test("is released if its completion withdraws it, and the request that began it was cancelled")
+  func withdrawnInCompletion() async throws {
+    let registry = registry
+    let (begun, mayEnd, goodbyes) = (AsyncLatch(), AsyncLatch(), Counter())
+    let registration = registry.register(
+      Farewell.self, scope: .singleton,
+      .async {
+        begun.open()
+        await mayEnd.wait()
+        return Farewell { goodbyes.increment() }
+      })
+    registration.onCompletion { _, _ in registration.unregister() }
+    let impatient = Task { await error(awaiting: Farewell.self, of: registry) }
+    await begun.wait()
+    let patient = Task { _ = try await registry.resolveAsync(Farewell.self) }
+    for _ in 0..<100 { await Task.yield() }
+    impatient.cancel()
+    _ = await impatient.value
+    mayEnd.open()
+    try await patient.value
+    while goodbyes.value == 0 { await Task.yield() }
+  }
+
   @Test("whose registration is withdrawn while it is made is released with earlier requests", arguments: [true, false])
   func withdrawn(isAsync: Bool) async throws {
     let registry = registry

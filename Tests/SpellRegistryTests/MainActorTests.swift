@@ -49,6 +49,22 @@ import Testing
     #expect(screen.title == "true")
   }
 
+  @Test("a request for one that is cancelled returns while the main actor is busy")
+  func cancelled() async {
+    registry.register(Screen.self, scope: .singleton, .onMainActor { _ in Screen(title: "main") })
+    let (registry, hasEnded) = (registry, Latch())
+    let task = await MainActor.run {
+      let task = Task.detached {
+        defer { hasEnded.open() }
+        return await error(awaiting: Screen.self, of: registry)?.code
+      }
+      task.cancel()
+      hasEnded.wait()
+      return task
+    }
+    #expect(await task.value == .cancelled)
+  }
+
   @Test("its dependencies are resolved on the main actor, too")
   @MainActor func dependencies() throws {
     registry.register(String.self, .onMainActor { _ in "title" })

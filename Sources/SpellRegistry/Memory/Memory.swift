@@ -1,3 +1,4 @@
+internal import Support
 public import Synchronization
 
 // This file contains the unsafe memory code that the rest of the module is built on. The keyword `unsafe` marks each
@@ -109,6 +110,8 @@ final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory
   let gate = CreationGate()
+  /// The async run that makes the value, and has failed if it is over; nil if there is none, or if it has made the value.
+  private let run = Lock<SharedRun?>(nil)
 
   init(_ type: any Any.Type) {
     (self.type, memory) = (type, .allocate(for: type))
@@ -121,6 +124,26 @@ final class ValueCell: @unchecked Sendable {
 
   /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }
+
+  var sharedRun: SharedRun? { run.withLock(\.self) }
+
+  /// Returns the async run that makes the value, or else the new run from `create`; nil if the value exists.
+  func sharedRun(orCreate create: () -> SharedRun) -> SharedRun? {
+    run.withLock { run in
+      if gate.isReady { return nil }
+      let current = run ?? create()
+      run = current
+      return current
+    }
+  }
+
+  /// Releases the async run that has made the value.
+  ///
+  /// The run refers to its registry, which may keep the cell.
+  func releaseRun() {
+    let released = run.withLock { $0.take() }
+    withExtendedLifetime(released) {}
+  }
 }
 
 /// An unretained reference to an object.

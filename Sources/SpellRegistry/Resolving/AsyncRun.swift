@@ -132,7 +132,7 @@ final class AsyncRun: Sendable {
   ///
   /// A run whose value isn't shared executes in the task of the run that requested the value.
   private var ofSameTask: [AsyncRun] {
-    sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
+    sequence(first: self) { $0.record.makesKept ? nil : $0.asker }.reversed()
   }
 
   /// The process-wide lock that is held while the lists of awaited runs are searched or changed.

@@ -7,8 +7,8 @@ extension InitializerRegistry {
   /// If the initializer is async and the scope keeps the value, a single run of the initializer makes it, however many
   /// tasks await it. If the run fails, all these tasks get the error, and the next request starts another run. If one
   /// of these tasks is canceled, its call immediately throws an error of code `.cancelled`. The run continues for the
-  /// other tasks, and is canceled if there are none. With the scopes `.unique` and `.graph`, an async initializer runs
-  /// in the calling task, and has to check for cancellation itself.
+  /// other tasks, and is canceled if there are none. With the scope `.unique`, an async initializer runs in the calling
+  /// task, and has to check for cancellation itself.
   ///
   /// If a value with a synchronous initializer needs a value that only the main actor can make, both values are made on
   /// the main actor. The synchronous initializer may run twice: first until it requests the main-actor value, and then
@@ -68,12 +68,13 @@ extension InitializerRegistry {
       let record = match.record
       let made: ValueCell?
       do {
-        if let kept = record.kept {
-          made = try await match.owner.keptCell(
-            kept, of: record, named: name, asker: asker, in: resolution, initializer)
-        } else {
-          made = try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
-        }
+        made =
+          if record.makesKept {
+            try await (record.isShared ? match.owner : self).sharedCell(
+              of: record, named: name, asker: asker, in: resolution, initializer)
+          } else {
+            try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
+          }
       } catch {
         throw asyncError(error, thrownBy: Request(service, named: name).step(record))
       }
@@ -86,7 +87,12 @@ extension InitializerRegistry {
     }
     do { return try syncCell(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError {
       guard error.code == .wrongIsolation else { throw error }
-      return try await MainActor.run { try syncCell(service, named: name, asker: asker, in: resolution) }
+      let task = cellOfMainActor(service, named: name, asker: asker, in: resolution)
+      do { return try await task.valueUnlessCancelled() } catch is CancellationError {
+        task.cancel()
+        throw InjectionError(
+          .cancelled, through: [Request(service, named: name).step()], underlying: CancellationError())
+      }
     }
   }
 
@@ -127,10 +133,19 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns a value of a registration that keeps no value between resolutions.
-  ///
-  /// For scope `.graph`, this is the value that the resolution already has, if there is one. Otherwise, the calling
-  /// task makes a new value.
+  /// Starts a task that makes a value on the main actor, unless the request was canceled before it gets there.
+  private func cellOfMainActor(
+    _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
+  ) -> Task<ValueCell, any Error> {
+    resolution.join()
+    return Task { @MainActor in
+      defer { try? resolution.leave(as: asker) }
+      try Task.checkCancellation()
+      return try syncCell(service, named: name, asker: asker, in: resolution)
+    }
+  }
+
+  /// Returns a new value that no other request shares, made in the calling task.
   @inline(never) private func ownCell(
     of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: AsyncRun.Initializer
@@ -138,71 +153,83 @@ extension InitializerRegistry {
     if let steps = asker?.steps(fromMakerOf: record, for: self, named: name) {
       throw InjectionError(.cycle, through: steps)
     }
-    if case .graph = record.lifetime, let known = resolution.graphCell(of: record, for: self) { return known }
     let cell = ValueCell(record.service.type)
     try await AsyncRun(record, for: self, named: name, asker: asker, resolution).makeValue(in: cell, by: initializer)
-    if case .graph = record.lifetime { resolution.keepGraphValue(cell.memory, of: record, for: self) }
     return cell
   }
 
-  /// Returns the value that a registration keeps, and first awaits a run that makes the value if necessary.
+  /// Returns a value that several requests share, and first awaits the run that makes the value if necessary.
   ///
   /// A run has its own task, so that the cancellation of one waiting task doesn't cancel the run for other tasks. The
   /// run is part of the resolution of the request that started the run.
   ///
   /// - Returns: The cell with the value; nil if the registration was withdrawn.
-  @inline(never) private func keptCell(
-    _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
+  @inline(never) private func sharedCell(
+    of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer
   ) async throws -> ValueCell? {
-    let ticket: SharedRuns.Ticket
-    switch kept.admit(orCreate: { AsyncRun(record, for: self, named: name, asker: asker, resolution) }) {
-    case .ready(let cell): return cell
-    case .withdrawn: return nil
-    case .awaiting(let place): ticket = place
-    }
-    let run = ticket.run
-    if ticket.isFirst {
-      resolution.join()
-      kept.begin(
-        run,
-        in: Task {
-          let waiters = await makeKept(kept, by: run, in: resolution, initializer)
-          for waiter in waiters { waiter.resume() }
-        })
-    }
-    do {
-      return try await run.whileAwaited(by: asker) {
-        guard let outcome = await kept.outcome(for: ticket) else {
-          throw InjectionError(.cancelled, through: [], underlying: CancellationError())
-        }
-        return try outcome.get()
+    while true {
+      guard let cell = foundCell(of: record, in: resolution) else { return nil }
+      let shared = cell.sharedRun {
+        SharedRun(AsyncRun(record, for: self, named: name, asker: asker, resolution))
       }
-    } catch {
-      kept.leave(ticket)
-      throw error
+      guard let shared else { return cell }
+      let task = shared.join {
+        resolution.join()
+        return Task { try await makeShared(cell, by: shared, in: resolution, initializer) }
+      }
+      // A run that is over, and that another task is just dropping, can't be joined, so the loop searches again.
+      guard let task else {
+        await Task.yield()
+        continue
+      }
+      do {
+        try await shared.run.whileAwaited(by: asker) { try await task.valueUnlessCancelled() }
+      } catch {
+        if shared.leave() { drop(cell, of: record, in: resolution) }
+        throw error
+      }
+      return cell
     }
   }
 
-  /// Runs the initializer of a value that the registration keeps, and returns the waiters for the caller to resume.
+  /// Returns the cell that has the value that requests share, or will have it; nil if the registration was withdrawn.
+  private func foundCell(of record: RegistrationRecord, in resolution: Resolution) -> ValueCell? {
+    guard let kept = record.kept else { return resolution.sharedCell(of: record, for: self) }
+    let copy = ValueCell(record.service.type)
+    switch kept.findCell(copyingTo: copy.memory) {
+    case .withdrawn: return nil
+    case .cell(let cell): return cell
+    case .copied:
+      copy.gate.settle(as: CreationGate.ready)
+      return copy
+    }
+  }
+
+  private func drop(_ cell: ValueCell, of record: RegistrationRecord, in resolution: Resolution) {
+    if let kept = record.kept { kept.drop(cell) } else { resolution.drop(cell, of: record, for: self) }
+  }
+
+  /// Runs the initializer of a value that several requests share.
   ///
-  /// This function's references to the value end when the function returns. The run's task therefore doesn't hold the
-  /// value while the task resumes the waiters.
-  private func makeKept(
-    _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
-  ) async -> [SharedRuns.Waiter] {
-    let cell = kept.cell(of: run)
-    let outcome: SharedRuns.Outcome
-    do {
-      try await run.makeValue(in: cell, by: initializer)
-      kept.keep(cell, in: self)
-      outcome = .success(cell)
-    } catch { outcome = .failure(error) }
+  /// When the function returns, and the requests that await it go on, a value is kept, and an error is forgotten.
+  private func makeShared(
+    _ cell: ValueCell, by shared: SharedRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
+  ) async throws {
+    let record = shared.run.record
     // The completion hooks run when the last participant leaves the resolution. The last participant is usually the
     // outermost request, which throws the error of the hooks. If the outermost request and all other runs have already
     // ended, the hooks run now, and no request is left to throw their error.
-    try? resolution.leave(as: run)
-    return kept.end(run, with: outcome)
+    defer { try? resolution.leave(as: shared.run) }
+    do {
+      try await shared.run.makeValue(in: cell, by: initializer)
+    } catch {
+      shared.end()
+      drop(cell, of: record, in: resolution)
+      throw error
+    }
+    record.kept?.keep(cell, in: self)
+    cell.releaseRun()
   }
 }
 

@@ -19,15 +19,13 @@ final class KeptValue: Sendable {
     /// After the last release of a weak value's object, the deadline stays until the next request looks for the cell.
     var deadline: Duration?
     var isRetired = false
-    /// The async runs that make the value of `cell`, or of a former cell that was dropped.
-    var runs = SharedRuns()
 
     /// Whether the registration was withdrawn, and nothing is left for requests from before the withdrawal.
     ///
     /// A request from before the withdrawal still gets the cell's value if that value exists or is being made.
     var isWithdrawn: Bool {
       guard isRetired, let cell else { return isRetired }
-      return cell.gate.current == CreationGate.vacant && !runs.areMaking(cell)
+      return cell.gate.current == CreationGate.vacant && cell.sharedRun == nil
     }
   }
 
@@ -137,7 +135,7 @@ final class KeptValue: Sendable {
   /// Copies a weak value to memory if its object still exists, or else finds or creates the current cell.
   ///
   /// Before that, the function drops a value that has expired.
-  private func findCell(copyingTo memory: ValueMemory) -> FoundCell {
+  func findCell(copyingTo memory: ValueMemory) -> FoundCell {
     // The clock may run user code, so it is read with no lock held.
     let now = expiry?.clock.now
     let (cell, object, expired) = state.withLock { state -> (ValueCell?, Unchecked<AnyObject?>, ValueCell?) in
@@ -212,7 +210,7 @@ final class KeptValue: Sendable {
   func retire() {
     change { state in
       state.isRetired = true
-      let isMaking = state.cell.map { CreationGate.isBusy($0.gate.current) || state.runs.areMaking($0) } ?? false
+      let isMaking = state.cell.map { CreationGate.isBusy($0.gate.current) || $0.sharedRun != nil } ?? false
       if !isMaking { forget(&state) }
       return nil
     }
@@ -229,82 +227,12 @@ final class KeptValue: Sendable {
     registry?.table.withLock { $0.publish(cell, of: self) }
   }
 
-  // MARK: Async runs
-
-  /// The result of `admit(orCreate:)`: a cell with the value, a ticket for the run that makes the value, or neither.
-  enum Admission {
-    case ready(ValueCell)
-    case awaiting(SharedRuns.Ticket)
-    /// The registration was withdrawn, so the caller has to find another registration.
-    case withdrawn
-  }
-
-  /// Returns the value if there is one, or else adds the request to the run that makes the value.
-  ///
-  /// If no run is in progress, the request is added to a new run, which `create` returns.
-  func admit(orCreate create: () -> AsyncRun) -> Admission {
-    while true {
-      let copy = ValueCell(service.type)
-      let cell: ValueCell
-      switch findCell(copyingTo: copy.memory) {
-      case .withdrawn: return .withdrawn
-      case .cell(let current): cell = current
-      case .copied:
-        copy.gate.settle(as: CreationGate.ready)
-        return .ready(copy)
-      }
-      let admission = state.withLock { state -> Admission? in
-        if cell.gate.isReady { return .ready(cell) }
-        if state.isWithdrawn { return .withdrawn }
-        // If another cell has replaced the found cell, the loop searches again.
-        return state.cell === cell ? .awaiting(state.runs.join(cell, orCreate: create)) : nil
-      }
-      if let admission { return admission }
-    }
-  }
-
-  /// Returns the cell for a run's value.
-  ///
-  /// If no request awaits the run any longer, the result is a new cell that isn't kept.
-  func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(service.type) }
-
-  /// Records the task of a run.
-  ///
-  /// If the run has ended, or if no request awaits the run any longer, the function cancels the task instead.
-  func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
-    if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
-  }
-
-  /// Waits for the run that a request has joined, and returns the run's outcome.
-  ///
-  /// Returns nil if the calling task is canceled before it has the outcome.
-  func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter in
-        if !state.withLock({ $0.runs.wait(ticket, waiter) }) { waiter.resume() }
-      }
-    } onCancel: {
-      leave(ticket)
-    }
-    return state.withLock { $0.runs.take(ticket) }
-  }
-
-  /// Removes a request from a run, and cancels the run if no other request awaits it.
-  func leave(_ ticket: SharedRuns.Ticket) {
-    var leaving = SharedRuns.Leaving()
+  /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
+  func drop(_ cell: ValueCell) {
     change { state in
-      leaving = state.runs.leave(ticket)
-      // The next request needs a new cell, because the canceled run may still be writing to the abandoned cell.
-      if let cell = leaving.abandoned, state.cell === cell, !cell.gate.isReady { state.cell = nil }
+      if state.cell === cell && !cell.gate.isReady { state.cell = nil }
       return nil
     }
-    leaving.task?.cancel()
-    leaving.waiter?.resume()
-  }
-
-  /// Ends a run with an outcome for its requests, and returns the waiters that the caller has to resume.
-  func end(_ run: AsyncRun, with outcome: SharedRuns.Outcome) -> [SharedRuns.Waiter] {
-    state.withLock { $0.runs.end(run, with: outcome) }
   }
 
   /// Lets `body` change the state, and then releases the former state and the cell that `body` returns.

@@ -53,7 +53,7 @@ final class Resolution: Sendable {
   /// - Returns: Whether there is such a value.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
-    guard let cell = graphCell(of: record, for: registry) else { return false }
+    guard let cell = graphCell(of: record, for: registry), cell.gate.isReady else { return false }
     cell.copyValue(to: memory)
     return true
   }
@@ -62,6 +62,27 @@ final class Resolution: Sendable {
     state.withLock {
       $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell
     }
+  }
+
+  /// Returns the cell for the value of an async initializer, which all requests of the resolution share.
+  func sharedCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell {
+    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    return state.withLock { state in
+      if let known = state.graph[key] { return known.cell }
+      let value = GraphValue(cell: ValueCell(record.service.type), record: record, registry: registry)
+      state.graph[key] = value
+      return value.cell
+    }
+  }
+
+  /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
+  func drop(_ cell: ValueCell, of record: RegistrationRecord, for registry: InitializerRegistry) {
+    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let dropped = state.withLock { state -> GraphValue? in
+      guard state.graph[key]?.cell === cell, !cell.gate.isReady else { return nil }
+      return state.graph.removeValue(forKey: key)
+    }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Copies a value from memory, and keeps the copy until the resolution ends.
