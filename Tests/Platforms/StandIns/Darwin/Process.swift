@@ -35,6 +35,11 @@ public func pthread_get_stackaddr_np(_ thread: pthread_t) -> UnsafeMutableRawPoi
   return low + size
 }
 
+/// On Darwin, the handle of all images is -2 and not null.
+public func dlsym(_ handle: UnsafeMutableRawPointer!, _ symbol: UnsafePointer<CChar>!) -> UnsafeMutableRawPointer! {
+  Glibc.dlsym(handle == UnsafeMutableRawPointer(bitPattern: -2) ? nil : handle, symbol)
+}
+
 private func stack() -> (low: UnsafeMutableRawPointer, size: Int) {
   typealias GetAttributes = @convention(c) (Glibc.pthread_t, UnsafeMutablePointer<Glibc.pthread_attr_t>) -> Int32
   let get = unsafeBitCast(dlsym(nil, "pthread_getattr_np")!, to: GetAttributes.self)
