@@ -5,6 +5,9 @@ import Testing
 /// Returns the place of a registration, as messages spell it.
 private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorTests.swift:\(line)" }
 
+private protocol Unknown {}
+private struct Trackers { let all: [any Tracker] }
+
 @Suite("What errors say", .timeLimit(.hang)) struct InjectionErrorTests {
   let registry = InitializerRegistry()
 
@@ -20,6 +23,31 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         No initializer is registered for any Tracker.
           Register it before it is asked for: registry.register((any Tracker).self) { … }
         """)
+  }
+
+  @Test("an array that nothing is registered for: what is registered for its elements, and the line to write")
+  func array() throws {
+    let line: UInt = #line + 1
+    registry.register((any Tracker).self, named: "first") { FileTracker() }
+    #expect(
+      registry.error(resolving: [any Tracker].self)?.description == """
+        No initializer is registered for Array<Tracker>.
+          Registered for the elements: any Tracker named "first" at \(place(line)). registry.resolveAll((any Tracker).self) \
+        returns one value of each of these registrations. To get that array here, register it: \
+        registry.register([any Tracker].self) { try $0.resolveAll((any Tracker).self) }
+        """)
+    registry.register(.autowire(Trackers.init))
+    let needed = try #require(registry.error(resolving: Trackers.self)?.description)
+    #expect(needed.contains("registry.register([any Tracker].self) { try $0.resolveAll((any Tracker).self) }"))
+    registry.register([any Tracker].self) { try $0.resolveAll((any Tracker).self) }
+    #expect(try registry.resolve(Trackers.self).all.count == 1)
+    #expect(
+      registry.error(resolving: [any Unknown].self)?.description.contains(
+        "Nothing is registered for any Unknown either.")
+        == true)
+    #expect(
+      registry.error(resolving: [Clock].self)?.description.contains("registry.register(Array<Clock>.self) { … }")
+        == true)
   }
 
   @Test("a missing dependency: who needs it, the path, and where each was registered")

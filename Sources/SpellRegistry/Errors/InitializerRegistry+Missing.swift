@@ -24,7 +24,7 @@ extension InitializerRegistry {
     if let elsewhere = current.registeredElsewhere(than: self, service, named: name, in: containerType) {
       return error.noting(elsewhere)
     }
-    let advice = advice ?? Self.adviceToRegister(service.type, named: step.name)
+    let advice = advice ?? adviceOnArray(service.type) ?? Self.adviceToRegister(service.type, named: step.name)
     var notes = nearMatches(service.type, named: name, in: containerType, but: asker) + [advice]
     if self === InitializerRegistry.shared && context == .test {
       notes.append(
