@@ -6,6 +6,10 @@ import Testing
 private protocol Net: Sendable { var isLive: Bool { get } }
 private struct WebNet: Net { let isLive = true }
 private struct FakeNet: Net { let isLive = false }
+private struct Wired: Sendable {
+  let net: any Net
+  init(net: any Net) { self.net = net }
+}
 private struct Line: Sendable { let number: Int }
 
 extension InjectionKeys {
@@ -14,6 +18,13 @@ extension InjectionKeys {
   fileprivate static let suitable = InjectionKey<any Net>(scope: .singleton) { WebNet() }.liveInTests()
   fileprivate static let instance = InjectionKey<any Net>(.instance(WebNet()))
   fileprivate static let awaited = InjectionKey<any Net>(scope: .singleton, .async { WebNet() })
+  fileprivate static let wired = InjectionKey { Wired(net: try $0.resolve(.net)) }
+  fileprivate static let autowired = InjectionKey(.autowire(Wired.init))
+  fileprivate static let wiredOnMainActor = InjectionKey(
+    scope: .singleton, .onMainActor { Wired(net: try $0.resolve(.tested)) })
+  fileprivate static let leafOnMainActor = InjectionKey(scope: .singleton, .onMainActor { Wired(net: WebNet()) })
+  fileprivate static let wiredAsync = InjectionKey(
+    scope: .singleton, .async { Wired(net: try await $0.resolveAsync(.tested)) })
   fileprivate static let line = InjectionKey(.factory { (_, number: Int) in Line(number: number) })
 }
 private final class Client { @Injected(.net) var net }
@@ -43,6 +54,21 @@ private func resolveAll(in registry: InitializerRegistry) async throws {
     #expect(text.ranges(of: "declared at SpellTestingTests/LiveInitializerTests.swift:").count == 4)
     #expect(text.contains("makes its value for Client.net."))
     #expect(text.ranges(of: "What is registered for the type, at SpellTestingTests/").count == 3)
+  }
+
+  @Test("isn't reported for a key that only wires others, but is for these others", .registry(.strict))
+  func wiring() async throws {
+    let registry = InitializerRegistry.current
+    registry.register((any Net).self) { FakeNet() }
+    let silent = try await issues {
+      _ = try registry.resolve(.autowired)
+      _ = try await (registry.resolveAsync(.wiredAsync), registry.resolveAsync(.wiredOnMainActor))
+    }
+    #expect(silent.isEmpty)
+    let ofNet = try await issues { _ = try registry.resolve(.wired) }
+    #expect(ofNet.count == 1)
+    #expect(ofNet.first?.text.contains("The key of type any Net") == true)
+    #expect(try await issues { _ = try await registry.resolveAsync(.leafOnMainActor) }.count == 1)
   }
 
   @Test("isn't reported in a registry of another context, or if something is registered for the key")

@@ -20,6 +20,8 @@
   @usableFromInline let body: Body
   /// The types of an autowired initializer's parameters; empty for any other initializer.
   let dependencies: [any Any.Type]
+  /// Whether the initializer gets a resolver, with which it may ask for other services.
+  let takesResolver: Bool
   /// The class of containers that the initializer is for; nil for any container.
   var container: ClassConstraint?
   /// The types of the requests that get the instance, for an initializer of the kind `.instance`.
@@ -37,19 +39,23 @@
     }
   }
 
-  init(_ kind: Kind, dependencies: [any Any.Type] = [], _ body: @escaping Body) {
-    (self.kind, self.dependencies, self.body) = (kind, dependencies, body)
+  init(_ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body) {
+    (self.kind, self.dependencies, self.takesResolver, self.body) = (kind, dependencies, takesResolver, body)
   }
 
-  @usableFromInline init(dependencies: [any Any.Type] = [], _ body: @escaping Body) {
-    self.init(.closure, dependencies: dependencies, body)
+  @usableFromInline init(dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body) {
+    self.init(.closure, dependencies: dependencies, takesResolver: takesResolver, body)
   }
 
   /// Creates an initializer of the kind `.async` or `.factory`, which never runs `body`.
-  init(_ kind: Kind) {
-    self.init(kind) { _, _, _ in trap("An initializer ran in a way that its kind has no body for. \(reportThis)") }
+  init(_ kind: Kind, takesResolver: Bool = false) {
+    self.init(kind, takesResolver: takesResolver) { _, _, _ in
+      trap("An initializer ran in a way that its kind has no body for. \(reportThis)")
+    }
   }
 
+  /// Whether the initializer makes its value of others: it is autowired or gets a resolver.
+  var asksForOthers: Bool { takesResolver || !dependencies.isEmpty }
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { factoryScope != nil }
   /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.
@@ -66,7 +72,9 @@
   @inlinable static func resolving<Value>(
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) -> ErasedInitializer {
-    ErasedInitializer { memory, request, registry in memory.put(try make(Resolver(request, registry))) }
+    ErasedInitializer(takesResolver: true) { memory, request, registry in
+      memory.put(try make(Resolver(request, registry)))
+    }
   }
 
   /// Stops the program if a registration can't have this initializer.

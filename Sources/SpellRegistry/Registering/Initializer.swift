@@ -194,12 +194,13 @@ extension Initializer where Value: Sendable {
   /// property stops the program. After that, `resolve` and properties return the value for as long as the scope keeps
   /// the value. Scope `.unique` doesn't keep it, and `.graph` keeps it only until the resolution ends.
   public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
-    .async { (_: Resolver) in try await make() }
+    Initializer(ErasedInitializer(.async { memory, _ in memory.put(try await make()) }))
   }
 
   /// Returns an initializer from an async closure that uses other services.
   public static func async(_ make: @escaping @Sendable (Resolver) async throws -> Value) -> Initializer {
-    Initializer(ErasedInitializer(.async { memory, resolver in memory.put(try await make(resolver)) }))
+    Initializer(
+      ErasedInitializer(.async { memory, resolver in memory.put(try await make(resolver)) }, takesResolver: true))
   }
 }
 
@@ -219,21 +220,21 @@ extension Initializer where Value: Sendable {
   /// A request from elsewhere throws an error of code `.wrongIsolation`, unless a kept value already exists.
   /// `resolveAsync` makes the value on the main actor.
   public static func onMainActor(_ make: @escaping @MainActor () throws -> Value) -> Initializer {
-    .onMainActor { (_: Resolver) in try make() }
+    onMainActor(takesResolver: false) { _ in try make() }
   }
 
   /// Returns an initializer from a closure that runs on the main actor and uses other services.
   ///
   /// The ``Resolver/point`` of the closure's resolver has no container.
   public static func onMainActor(_ make: @escaping @MainActor (Resolver) throws -> Value) -> Initializer {
-    onMainActor(dependencies: [], make)
+    onMainActor(takesResolver: true, make)
   }
 
   private static func onMainActor(
-    dependencies: [any Any.Type], _ make: @escaping @MainActor (Resolver) throws -> Value
+    dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(dependencies: dependencies) { memory, request, registry in
+      ErasedInitializer(dependencies: dependencies, takesResolver: takesResolver) { memory, request, registry in
         try requireMainActor()
         memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
       })
@@ -247,7 +248,7 @@ extension Initializer where Value: Sendable {
   public static func autowireOnMainActor<each Dependency>(
     _ make: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> Initializer {
-    onMainActor(dependencies: types(repeat (each Dependency).self)) { resolver in
+    onMainActor(dependencies: types(repeat (each Dependency).self), takesResolver: false) { resolver in
       try make(repeat try resolver.resolve((each Dependency).self))
     }
   }

@@ -188,7 +188,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// Use it for a value that affects nothing outside of the program. Without `liveInTests()`, a test also runs the live
   /// initializer of a key that has no `test` initializer, but a warning on standard error then names the key. With the
-  /// trait `.registry(.strict)`, the test gets an issue instead of the warning.
+  /// trait `.registry(.strict)`, the test gets an issue instead of the warning. A key whose initializer is autowired or
+  /// takes a resolver only wires other keys, so it causes no warning; the keys that it asks for do.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }

@@ -176,10 +176,13 @@ extension InitializerRegistry {
 
   /// Reports that a test runs a key's live initializer, unless the key has an initializer for tests.
   ///
+  /// An initializer that makes its value of others isn't reported. The others are, if they are live.
+  ///
   /// A test's ``RegistryReporter`` gets one report for each default registration. Without a receiver of reports, a
   /// warning is written to standard error, only once for each key.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
-    guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test), record.isFirstReport()
+    guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test),
+      !record.initializer.asksForOthers, record.isFirstReport()
     else { return }
     let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
     if report == nil && !key.isFirstLiveUseInTests() { return }

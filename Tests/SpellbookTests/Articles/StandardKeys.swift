@@ -14,6 +14,13 @@ extension InjectionKeys {
   .test { URLSession(configuration: .ephemeral) }
 }
 
+extension InjectionKeys {
+  static let scratchFolder = InjectionKey(scope: .singleton) {
+    URL.temporaryDirectory.appending(path: UUID().uuidString)
+  }
+  .liveInTests()
+}
+
 /// The samples of this module's page.
 @Suite("Standard keys") struct StandardKeysPage {
   struct Receipt: Equatable {
@@ -34,6 +41,14 @@ extension InjectionKeys {
     let ids = receipts.map(\.id.uuidString)
     #expect(ids[0] == "00000000-0000-0000-0000-000000000000")
     #expect(ids[1] == "00000000-0000-0000-0000-000000000001")
+  }
+
+  @Test("a key that is live in tests has one value in each test's registry", .registry(.strict))
+  func scratchFolders() throws {
+    let registry = InitializerRegistry.current
+    let folder = try registry.resolve(.scratchFolder)
+    #expect(try registry.resolve(.scratchFolder) == folder)
+    #expect(try InitializerRegistry(context: .test).resolve(.scratchFolder) != folder)
   }
 
   @Test("a registration for a key takes the place of its value", .registry)
