@@ -57,6 +57,24 @@ final class Inbox {
   @Injected var store: LoaderStore
 }
 
+nonisolated final class Draft {
+  var text = ""
+}
+final class Editor {
+  let draft: Draft
+  init(draft: Draft) { self.draft = draft }
+}
+nonisolated extension InjectionKeys {
+  static let makeEditor = InjectionKey<@MainActor (Draft) -> Editor> {
+    { draft in Editor(draft: draft) }
+  }
+}
+final class DraftPage {
+  let draft = Draft()
+  @Injected(.makeEditor) var makeEditor
+  func edit() -> Editor { makeEditor(draft) }
+}
+
 nonisolated func registerServices(in registry: InitializerRegistry) {
   registry.register((any Forecast).self, .onMainActor { LiveForecast() })
 }
@@ -108,6 +126,13 @@ final class FakeForecast: Forecast {
 
 @Suite("Main-actor apps", .registry, .timeLimit(.minutes(20))) struct MainActorApps {
   let registry = InitializerRegistry.current
+
+  @Test("a key's function of the main actor takes an argument that isn't Sendable")
+  func makesAnEditor() {
+    registry.register(.makeEditor) { { Editor(draft: $0) } }
+    let page = DraftPage()
+    #expect(page.edit().draft === page.draft)
+  }
 
   private func registerAll() {
     registry.register(.onMainActor { Loader() })

@@ -111,7 +111,9 @@ extension Initializer where Value: Sendable {
   /// ```
   ///
   /// A call outside of the main actor throws an error of code `.wrongIsolation`. The closure's ``Resolver`` has a
-  /// ``Resolver/point`` without a container.
+  /// ``Resolver/point`` without a container. The arguments have to be `Sendable`, because code that belongs to no actor
+  /// can call a factory, and could go on using an argument that the main actor keeps. For other arguments, declare a key
+  /// whose value is a function: `InjectionKey<@MainActor (Draft) -> Editor> { { Editor(draft: $0) } }`.
   public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
     _ make: @escaping @MainActor (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
