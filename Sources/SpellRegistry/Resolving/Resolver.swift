@@ -50,7 +50,7 @@ public struct Resolver {
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {
-    // The closure would copy the resolver if it captured `self` (benchmark: "graph of five").
+    // The closure would copy the resolver if it captured `self` (benchmark: "Resolve a graph of five").
     guard let run else { return try registry.resolve(into: memory, type, key, named: name, in: container) }
     try run.continuing { [registry] () throws(InjectionError) in
       try registry.resolve(into: memory, type, key, named: name, in: container)

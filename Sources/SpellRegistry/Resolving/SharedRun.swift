@@ -33,7 +33,7 @@ final class SharedRun: Sendable {
 
   /// Removes a request.
   ///
-  /// - Returns: Whether it was the last one, in which case the run was cancelled and is over.
+  /// - Returns: Whether it was the last one, in which case the run was canceled and is over.
   func leave() -> Bool {
     let abandoned = state.withLock { state -> Task<Void, any Error>? in
       state.requestCount -= 1
