@@ -14,6 +14,10 @@
 /// The methods run on the actor to which the type is isolated, such as the main actor. If the type isn't isolated, they
 /// usually run on the concurrent executor. If a method doesn't wait, write it without `async`. Then
 /// ``LaunchSequence/launchImmediately()`` can run it on the main actor, and complete the step before returning.
+///
+/// An attempt whose actor is busy hasn't begun: it may be retried after its timeout, and never runs later. That is so
+/// for an actor, and for a conformance that is isolated to the main actor, as `: @MainActor Initializable` declares. If
+/// only the type or its methods are isolated, the sequence can't see that they wait, and the attempt counts as begun.
 public protocol Initializable: LaunchStepConvertible {
   /// The conforming type, which has to be `Sendable`.
   ///

@@ -46,7 +46,7 @@ struct LaunchClock: Sendable {
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
     #if canImport(Dispatch)
       let source = DispatchSource.makeTimerSource(queue: queue)
-      source.setEventHandler { callOnThread(body) }
+      source.setEventHandler { callOnSharedThread(body) }
       source.schedule(deadline: deadline(after: pause), leeway: .milliseconds(1))
       source.resume()
       let kept = Lock(source)
@@ -69,44 +69,4 @@ struct LaunchClock: Sendable {
       return end < 0x1p63 ? DispatchTime(uptimeNanoseconds: UInt64(end)) : .distantFuture
     }
   #endif
-}
-
-/// Calls a function that may block, on a new thread if the system provides one.
-///
-/// For example, the function may write a log or run the cancellation handlers of steps. The new thread doesn't belong
-/// to Dispatch, because other libraries may block every thread that Dispatch has for queues. On Windows, or if no
-/// thread can be created, a Dispatch queue calls the function. On a platform without Dispatch, a task calls it.
-func callOnThread(_ body: @escaping @Sendable () -> Void) {
-  #if os(Windows)
-    DispatchQueue(label: "LaunchInitializers.call").async(execute: body)
-  #elseif canImport(Dispatch)
-    let argument = Unmanaged.passRetained(ThreadBody(call: body)).toOpaque()
-    #if canImport(Darwin) || canImport(Musl)
-      var thread: pthread_t?
-    #else
-      var thread = pthread_t()
-    #endif
-    let error = pthread_create(
-      &thread, nil,
-      { argument in
-        pthread_detach(pthread_self())
-        let argument: UnsafeMutableRawPointer? = argument
-        if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().call() }
-        return nil
-      }, argument)
-    // The process may already have the maximum number of threads.
-    if error != 0 {
-      let body = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
-      DispatchQueue(label: "LaunchInitializers.call").async { body.call() }
-    }
-  #else
-    Task { body() }
-  #endif
-}
-
-/// An object that contains a function, because a new thread gets only a pointer.
-private final class ThreadBody: Sendable {
-  let call: @Sendable () -> Void
-
-  init(call: @escaping @Sendable () -> Void) { self.call = call }
 }

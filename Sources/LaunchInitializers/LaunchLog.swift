@@ -1,37 +1,34 @@
 internal import Support
 
-/// A queue whose thread writes log lines and delivers answers to callers, in order.
-///
-/// An answer is the result of a call of a sequence's method, such as `launch()`.
+/// A queue whose thread writes log lines in order.
 ///
 /// The function that writes the lines may block, for example because a pipe is full. Because the function runs on the
-/// queue's thread, it delays no step and no signal. The number of waiting lines is limited. The time that an answer
-/// waits for earlier lines is limited as well.
+/// queue's thread, it delays no step and no signal. The number of waiting lines is limited.
 final class LaunchLog: Sendable {
   /// The maximum number of lines that wait to be written.
   ///
   /// Further lines are dropped, and a line with their number is written instead.
   static let capacity = 1_000
-  /// The maximum real time that the answer to a caller waits for earlier lines to be written.
+  /// The maximum real time that ``whenWritten(_:)`` waits for earlier lines to be written.
   static let patience = Duration.seconds(2)
 
   private enum Item {
     case line(any CustomStringConvertible & Sendable)
     /// The number of lines that were dropped at this position in the queue.
     case omission(Int)
-    case answer(Int)
+    /// The position in the queue of a function that waits for the earlier lines.
+    case mark(Int)
   }
 
   private struct State {
     var items: [Item] = []
     var lineCount = 0
     var isThreadRunning = false
-    /// The answers that wait until earlier lines are written: for each answer's number, the function that delivers the
-    /// answer, and the function that cancels the timer.
+    /// The functions that wait until earlier lines are written, by number, and the functions that cancel their timers.
     ///
-    /// The timer delivers the answer when ``patience`` has passed.
-    var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
-    var lastAnswer = 0
+    /// The timer calls the function when ``patience`` has passed.
+    var marks: [Int: (body: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
+    var lastMark = 0
 
     mutating func popItem() -> Item? {
       isThreadRunning = !items.isEmpty
@@ -63,7 +60,7 @@ final class LaunchLog: Sendable {
     }
   }
 
-  /// Starts the thread that writes the lines and delivers the answers, if it isn't running and the queue isn't empty.
+  /// Starts the thread that writes the lines, if it isn't running and the queue isn't empty.
   func start() {
     let isNeeded = state.withLock { state in
       defer { state.isThreadRunning = state.isThreadRunning || !state.items.isEmpty }
@@ -72,29 +69,29 @@ final class LaunchLog: Sendable {
     if isNeeded { callOnThread { [self] in giveOut() } }
   }
 
-  /// Calls `give`, which answers callers, as soon as all earlier lines have been written or ``patience`` has passed.
-  func answer(_ give: @escaping @Sendable () -> Void) {
+  /// Calls a function as soon as all earlier lines have been written or ``patience`` has passed.
+  func whenWritten(_ body: @escaping @Sendable () -> Void) {
     let number = state.withLock { state -> Int? in
       if !state.isThreadRunning, state.items.isEmpty { return nil }
-      state.lastAnswer += 1
-      state.answers[state.lastAnswer] = (give, nil)
-      state.items.append(.answer(state.lastAnswer))
-      return state.lastAnswer
+      state.lastMark += 1
+      state.marks[state.lastMark] = (body, nil)
+      state.items.append(.mark(state.lastMark))
+      return state.lastMark
     }
-    guard let number else { return give() }
+    guard let number else { return body() }
     start()
-    let cancelTimer = LaunchClock.timer(after: Self.patience) { [self] in giveAnswer(number) }
+    let cancelTimer = LaunchClock.timer(after: Self.patience) { [self] in callMarked(number) }
     let isWaiting = state.withLock { state in
-      state.answers[number]?.cancelTimer = cancelTimer
-      return state.answers[number] != nil
+      state.marks[number]?.cancelTimer = cancelTimer
+      return state.marks[number] != nil
     }
     if !isWaiting { cancelTimer() }
   }
 
-  private func giveAnswer(_ number: Int) {
-    guard let answer = state.withLock({ $0.answers.removeValue(forKey: number) }) else { return }
-    answer.cancelTimer?()
-    answer.give()
+  private func callMarked(_ number: Int) {
+    guard let mark = state.withLock({ $0.marks.removeValue(forKey: number) }) else { return }
+    mark.cancelTimer?()
+    mark.body()
   }
 
   private func giveOut() {
@@ -103,7 +100,7 @@ final class LaunchLog: Sendable {
       case .line(let line): write("\(line)")
       case .omission(let count):
         write("log: \(count) lines were left out, because the log took too long to write others")
-      case .answer(let number): giveAnswer(number)
+      case .mark(let number): callMarked(number)
       }
     }
   }

@@ -26,7 +26,7 @@ public final class LaunchSequence: Sendable {
   ///
   /// The task that reads the stream has the priority and the task-local values of the first caller that launches the
   /// sequence.
-  let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
+  let (starts, startSource) = AsyncStream.makeStream(of: (LaunchMachine.Job, [any MadeService]).self)
 
   /// Plans a sequence of steps without running any of them.
   ///
@@ -61,17 +61,44 @@ public final class LaunchSequence: Sendable {
     state = Lock(SequenceState(machine, log: self.log))
   }
 
-  deinit { startSource.finish() }
+  /// Plans a sequence whose steps read no configuration.
+  ///
+  /// The steps get a configuration without values, of the stage `production`. The parameters are those of
+  /// ``init(configuration:maxConcurrentSteps:cancellationGracePeriod:clock:log:_:)``.
+  ///
+  /// - Throws: ``LaunchPlanError`` for the first error in the plan.
+  public convenience init(
+    maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
+    clock: any Clock<Duration> = ContinuousClock(), log: (@Sendable (String) -> Void)? = nil,
+    @LaunchBuilder _ steps: () -> [LaunchStep]
+  ) throws(LaunchPlanError) {
+    try self.init(
+      configuration: EmptyConfiguration(), maxConcurrentSteps: maxConcurrentSteps,
+      cancellationGracePeriod: cancellationGracePeriod, clock: clock, log: log, steps)
+  }
+
+  /// The configuration of a sequence that was created without one.
+  private struct EmptyConfiguration: Configurable {
+    var serviceStorage: ServiceStorage { [:] }
+    func currentStage() -> ReleaseStage { .production }
+    static func defaultConfiguration() -> EmptyConfiguration { EmptyConfiguration() }
+  }
+
+  deinit {
+    startSource.finish()
+    for stream in state.withLock(\.streams).values { stream.finish() }
+  }
 
   /// Runs the steps, and returns when all steps except the deferred steps have ended.
   ///
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
   /// registered in the registry that is current for the first caller. Canceling all callers, or one caller of
-  /// ``run(on:drain:shutDownWithin:)``, cancels the launch.
+  /// ``run(on:repeatingOn:drain:shutDownWithin:)``, cancels the launch.
   ///
-  /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
-  /// ends the process. By default, a service that ends by itself after the launch shuts the sequence down. Such a
-  /// shutdown ends ``events`` and sets ``failure``. The program has to call ``shutDown(within:)`` before it exits.
+  /// Unlike ``run(on:repeatingOn:drain:shutDownWithin:)``, this method returns before services end, handles no
+  /// signals, and never ends the process. By default, a service that ends by itself after the launch shuts the sequence
+  /// down. Such a shutdown ends ``events`` and sets ``failure``. The program has to call ``shutDown(within:)`` before it
+  /// exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is canceled, is shut down, or is aborted by a failed step or service.
   ///   Before the error is thrown, the completed steps are shut down in reverse order. If the task of a caller is
@@ -172,17 +199,18 @@ public final class LaunchSequence: Sendable {
   /// Independent steps are shut down concurrently. If a launch is under way, its steps are canceled, and ``launch()``
   /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
   /// cancellation. Several calls share one shutdown with the shortest of their limits, and get the same report. A
-  /// shutdown that began for another reason has a limit of 30 seconds, or the limit of
-  /// ``run(on:drain:shutDownWithin:)``, and a call may only shorten that limit. A call from one of the sequence's own
-  /// steps doesn't wait, and returns an empty report.
+  /// shutdown that began for another reason has a limit of 25 seconds, or the limit of
+  /// ``run(on:repeatingOn:drain:shutDownWithin:)``, and a call may only shorten that limit. A call from one of the
+  /// sequence's own steps doesn't wait, and returns an empty report.
   ///
   /// - Parameter limit: The time limit of the shutdown. When the limit is reached, all steps and services under way are
-  ///   canceled, and no further step begins to shut down.
+  ///   canceled, and no further step begins to shut down. A step that isn't the last takes at most three quarters of
+  ///   the time that is left, so a step that hangs leaves time for the steps after it.
   /// - Returns: A report of the steps in reverse order. A step that threw an error or was abandoned is reported as
   ///   failed. A step that the shutdown didn't reach in time is reported as not run.
   /// - Precondition: The limit isn't negative.
   @discardableResult
-  public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
+  public func shutDown(within limit: Duration = .seconds(25)) async -> LaunchReport {
     Self.check(limit)
     if callingStep == nil { return await answer(to: enroll(.shutDown(within: limit))).report }
     handle(.call(nil, .shutDown(within: limit)))
@@ -201,13 +229,18 @@ public final class LaunchSequence: Sendable {
   /// block every thread or the process is number 1 in a container. If the second signal had a handler before the call,
   /// that handler is called instead. If several sequences run, each receives every signal that it waits for. A signal
   /// that the process already ignores stays ignored, such as SIGINT in a shell's background job, or SIGHUP under nohup.
-  /// On Windows, and on platforms without Dispatch, no signal is handled.
+  /// A signal to a forked child process has its default action there. On Windows, and on platforms without Dispatch, no
+  /// signal is handled.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
+  ///   - repeating: The signals that perform again the steps that ask for it, as at a return to the foreground; see
+  ///     ``enterForeground()``. If the pass before hasn't ended, another one follows. A signal that is also in `signals`
+  ///     begins the shutdown.
   ///   - drain: The pause between a signal and the shutdown, if the signal arrives after the launch. During the pause,
   ///     the steps and services go on, but ``isReady`` is false, so that load balancers stop sending requests.
-  ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``.
+  ///   - limit: The time limit of the shutdown; see ``shutDown(within:)``. The drain and the limit together should be
+  ///     less than the time after which the process is killed, which is 30 seconds by default in Kubernetes.
   /// - Returns: The exit code. It is 0 if all went well. If the signal came during the launch, it is 128 plus the
   ///   signal's number, as in shells. It is 1 if the launch or the shutdown failed, or if the end of a service shut the
   ///   sequence down. The reason for the code 1 is in ``failure`` or in the log.
@@ -215,8 +248,8 @@ public final class LaunchSequence: Sendable {
   ///   isn't negative.
   @discardableResult
   public func run(
-    on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,
-    shutDownWithin limit: Duration = .seconds(30)
+    on signals: [LaunchSignal] = [.terminate, .interrupt], repeatingOn repeating: [LaunchSignal] = [],
+    drain: Duration = .zero, shutDownWithin limit: Duration = .seconds(25)
   ) async -> Int32 {
     Self.check(limit)
     if let id = callingStep {
@@ -224,7 +257,9 @@ public final class LaunchSequence: Sendable {
       log.start()
       return 1
     }
-    let listener = SignalListener(signals) { [self] number, arrival in signalArrived(number, arrival) }
+    let listener = SignalListener(signals + repeating) { [self] number, arrival in
+      if signals.contains(LaunchSignal(rawValue: number)) { signalArrived(number, arrival) } else { repeatSteps() }
+    }
     defer { listener.finish() }
     guard case .exitCode(let code) = await answer(to: enroll(.run(drain: drain, limit: limit))) else { return 1 }
     return code

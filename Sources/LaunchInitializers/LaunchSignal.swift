@@ -10,9 +10,13 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   public static let terminate = LaunchSignal(rawValue: 15)
   /// SIGINT, which Ctrl-C in a terminal sends.
   public static let interrupt = LaunchSignal(rawValue: 2)
+  /// SIGHUP, with which an operator asks a program to read its configuration or certificates again.
+  public static let hangup = LaunchSignal(rawValue: 1)
 
   /// Unavailable, because the signal has another name in this package.
   @available(*, unavailable, renamed: "terminate") public static var sigterm: LaunchSignal { .terminate }
   /// Unavailable, because the signal has another name in this package.
   @available(*, unavailable, renamed: "interrupt") public static var sigint: LaunchSignal { .interrupt }
+  /// Unavailable, because the signal has another name in this package.
+  @available(*, unavailable, renamed: "hangup") public static var sighup: LaunchSignal { .hangup }
 }

@@ -1,3 +1,5 @@
+internal import SpellRegistry
+
 /// A step of a ``LaunchSequence``: an initializer, a group or closures, with the settings from its modifiers.
 public struct LaunchStep: Sendable {
   /// The work of a step, and the settings that its modifiers declare, such as its timeout.
@@ -16,6 +18,8 @@ public struct LaunchStep: Sendable {
     var stages: Set<ReleaseStage>?
     var rollback: (@Sendable () async throws -> Void)?
     var exitPolicy = ExitPolicy.shutDown
+    /// The declared key that gives the step's service; nil if the service is registered for its type.
+    var key: InjectionKeys?
     /// Whether the step begins only after the launch.
     var isDeferred = false
   }

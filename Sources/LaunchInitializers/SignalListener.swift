@@ -55,6 +55,7 @@ final class SignalListener: Sendable {
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       // The signal handler must not wait if the pipe is full of signals that haven't been read yet.
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+      signalPipeOwner.store(getpid(), ordering: .sequentiallyConsistent)
       signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
       let readEnd = ends[0]
       callOnThread {
@@ -138,6 +139,9 @@ final class SignalListener: Sendable {
   /// The variable is global, because a signal handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
 
+  /// The process that has the pipe's reader; a forked child has only a copy of the handler and of the pipe's ends.
+  private let signalPipeOwner = Atomic<Int32>(0)
+
   /// The address of the function that handles signals.
   private let ownHandler = unsafeBitCast(handleSignal as @convention(c) (Int32) -> Void, to: Int.self)
 
@@ -158,8 +162,15 @@ final class SignalListener: Sendable {
 
   private func handleSignal(_ number: Int32) {
     let error = errno
-    var byte = UInt8(truncatingIfNeeded: number)
-    _ = write(signalPipeEnd.load(ordering: .relaxed), &byte, 1)
+    if getpid() == signalPipeOwner.load(ordering: .relaxed) {
+      var byte = UInt8(truncatingIfNeeded: number)
+      _ = write(signalPipeEnd.load(ordering: .relaxed), &byte, 1)
+    } else {
+      // A forked child that doesn't replace its program has no one to handle the signal, so its default action applies.
+      // The signal is blocked until the handler returns.
+      _ = signal(number, SIG_DFL)
+      _ = kill(getpid(), number)
+    }
     errno = error
   }
 #endif

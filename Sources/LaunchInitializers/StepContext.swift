@@ -16,12 +16,13 @@ final class StepContext: Sendable {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
   }
 
-  /// Registers a service for the current attempt, unless the attempt was abandoned or has ended.
+  /// Keeps a service for the current attempt, and registers it unless the attempt was abandoned.
   ///
   /// If the current task isn't part of a launch sequence, the service is registered permanently.
-  static func register(_ service: some Sendable) {
+  static func keep<Maker: ServiceInitializer>(_ service: Maker.Service, of maker: Maker) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
-    current.sequence.register(service, by: current.job)
+    let key = current.sequence.plan.nodes[current.job.step].declared?.key
+    current.sequence.keep(OwnedService(service, of: maker, for: key), by: current.job)
   }
 
   /// Cancels the task of the service that the current job is stopping.

@@ -4,7 +4,7 @@ internal import Support
 ///
 /// The conformance of a main-actor type to `Initializable` may be isolated to the main actor. Off the main actor, a
 /// cast of the initializer to the protocol then fails. The program creates the list of steps on an actor on which the
-/// cast succeeds, so `init` makes the casts. `call` casts `value` again, and moves to the main actor if the cast fails.
+/// cast succeeds, so `init` makes the casts. `place` casts `value` again, and is the main actor if the cast fails.
 ///
 /// `@unchecked Sendable`: no lock or atomic is needed, because all properties are constants, and the initializer is
 /// `Sendable`, as ``Initializable/SendableSelf`` requires.
@@ -12,20 +12,23 @@ final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
+  /// The initializer if it is an actor.
+  private let actor: (any Actor)?
   /// The closure to call instead of `perform`, for a step that is created from closures; nil for other steps.
   ///
   /// The closure runs on the caller's actor, unlike a call to `perform` through the protocol.
-  private let body: Body?
+  private let body: Perform?
   /// The initializer as `Any`, for a cast that checks whether its conformance is available on the current actor.
   private let value: Any
 
-  init(_ initializer: any Initializable, runs: Bool = true, body: Body? = nil) {
+  init(_ initializer: any Initializable, runs: Bool = true, body: Perform? = nil) {
     (self.initializer, value, self.body) = (initializer, initializer, body)
     running = runs ? initializer as? any RunningInitializer : nil
     ready = running as? any ReadyInitializer
+    actor = initializer as? any Actor
   }
 
-  typealias Body = nonisolated(nonsending) @Sendable (any Configurable) async throws -> Void
+  typealias Perform = nonisolated(nonsending) @Sendable (any Configurable) async throws -> Void
 
   var type: any Any.Type { Swift.type(of: value) }
   /// Whether the step has a service.
@@ -35,26 +38,40 @@ final class StepWork: @unchecked Sendable {
     case perform(any Configurable)
     /// Performs the step again, if `shouldPerformWhenApplicationEntersForeground()` returns true.
     case performAgain(any Configurable)
+    /// Asks whether to perform the step again, and doesn't.
+    case ask
     case run(RunningService)
     case stop, shutDown
   }
 
-  /// Calls a method of the initializer and returns true.
-  ///
-  /// For `.performAgain`, returns false if the initializer doesn't ask to be performed again.
-  nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
-    value is any Initializable ? try await callHere(method) : try await callOnMainActor(method)
+  /// The place where the code of a step is called.
+  enum Place {
+    /// Any actor or none; a method that is isolated changes to its actor by itself.
+    case anywhere
+    case mainActor
+    case actor(any Actor)
   }
 
-  @MainActor private func callOnMainActor(_ method: Method) async throws -> Bool { try await callHere(method) }
+  /// The actor of the initializer, if the initializer's type shows which actor that is.
+  ///
+  /// The type shows it if it is an actor, or if its conformance is isolated to the main actor. On the main actor, such a
+  /// conformance can be used anywhere.
+  var place: Place {
+    if let actor { return .actor(actor) }
+    return value is any Initializable ? .anywhere : .mainActor
+  }
 
-  private nonisolated(nonsending) func callHere(_ method: Method) async throws -> Bool {
+  /// Calls a method of the initializer and returns true; the caller is at the step's ``place``.
+  ///
+  /// For `.performAgain` and `.ask`, returns false if the initializer doesn't ask to be performed again.
+  nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
     switch method {
     case .perform(let configuration):
       if let body { try await body(configuration) } else { try await initializer.perform(with: configuration) }
     case .performAgain(let configuration):
       guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return false }
       try await initializer.perform(with: configuration)
+    case .ask: return await initializer.shouldPerformWhenApplicationEntersForeground()
     case .run(let service):
       if let ready {
         try await ready.run(service)

@@ -22,7 +22,7 @@ import Testing
     // Each of these kinds of jobs occurs in some plans.
     let kinds = [
       "launch setUp", "launch rollBack", "launch run", "launch undo", "foreground setUp", "foreground rollBack",
-      "foreground undo", "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned",
+      "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned",
       "without a thread", "completed", "failed", "skipped",
     ]
     for kind in kinds { #expect(counts[kind, default: 0] > 0, "\(kind)") }
@@ -46,6 +46,94 @@ import Testing
     #expect(pauses == [.seconds(10), .seconds(10), .seconds(10)])
   }
 
+  @Test("a step that hangs is named ten seconds after it began, although another one is retried every three")
+  func hangingBesideRetries() throws {
+    let steps = [
+      Do { _ in }.id("stuck").after(), Do { _ in }.id("again").after().onFailure(.retry(9, after: .seconds(3))),
+    ]
+    var machine = LaunchMachine(try LaunchPlan(steps, stage: .test), maxConcurrentSteps: 8, grace: .zero)
+    var (lines, due): ([String], [(LaunchMachine.Timer, Duration)]) = ([], [])
+    func give(_ input: LaunchMachine.Input, at time: Duration) {
+      for action in machine.handle(input, at: time) {
+        if case .event(let event) = action { lines.append("\(time): \(event)") }
+        if case .schedule(let timer, let end) = action { due.append((timer, end)) }
+        if case .start(let job, _) = action, job.step == 1 {
+          due.append((.timeout(job), time))
+        }
+      }
+    }
+    give(.call(1, .launch), at: .zero)
+    while let next = due.indices.min(by: { due[$0].1 < due[$1].1 }), due[next].1 <= .seconds(20) {
+      let (timer, time) = due.remove(at: next)
+      if case .timeout(let job) = timer {
+        _ = machine.began(job, at: time)
+        give(.ended(job, .failed(Broken(), text: "broken", isRetryable: true)), at: time)
+      } else {
+        give(.fired(timer), at: time)
+      }
+    }
+    #expect(
+      lines == ["10.0 seconds: launch: still waiting for stuck", "20.0 seconds: launch: still waiting for stuck"])
+  }
+
+  @Test("the grace period of a job begins when its task is canceled, and not when that is decided")
+  func grace() throws {
+    var machine = LaunchMachine(
+      try LaunchPlan([Do { _ in }.id("slow")], stage: .test), maxConcurrentSteps: 8, grace: .seconds(1))
+    let job = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    _ = machine.began(job, at: .zero)
+    func grace(_ input: LaunchMachine.Input, at time: Duration) -> [Duration] {
+      machine.handle(input, at: time).compactMap { if case .schedule(.grace, let end) = $0 { end } else { nil } }
+    }
+    #expect(grace(.call(2, .shutDown(within: .seconds(30))), at: .zero) == [])
+    #expect(grace(.isCancelled(job), at: .seconds(5)) == [.seconds(6)])
+  }
+
+  @Test("a step that hangs leaves a quarter of the shutdown's time to the steps after it")
+  func share() throws {
+    let plan = try LaunchPlan([Do { _ in }.id("a"), Do { _ in }.stopTimeout(.seconds(60)).id("b")], stage: .test)
+    var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .zero)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    for step in 0...1 {
+      _ = machine.handle(.ended(.init(purpose: .launch, kind: .setUp, step: step, number: 1), .completed), at: .zero)
+    }
+    let ends = machine.handle(.call(2, .shutDown(within: .seconds(20))), at: .zero).compactMap { action in
+      if case .schedule(.timeout, let end) = action { end } else { nil }
+    }
+    #expect(ends == [.seconds(15)])
+  }
+
+  @Test("a service that ignores its cancellation at the time limit is reported as abandoned")
+  func serviceAtLimit() throws {
+    let plan = try LaunchPlan([Runs().id("service"), Do { _ in }.id("slow")], stage: .test)
+    var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .seconds(1))
+    func job(_ purpose: LaunchMachine.Purpose, _ kind: LaunchMachine.Job.Kind, _ step: Int) -> LaunchMachine.Job {
+      LaunchMachine.Job(purpose: purpose, kind: kind, step: step, number: 1)
+    }
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    _ = machine.handle(.ended(job(.launch, .setUp, 0), .completed), at: .zero)
+    _ = machine.began(job(.launch, .run, 0), at: .zero)
+    _ = machine.handle(.ready(job(.launch, .run, 0)), at: .zero)
+    _ = machine.handle(.ended(job(.launch, .setUp, 1), .completed), at: .zero)
+    _ = machine.handle(.call(2, .shutDown(within: .seconds(2))), at: .zero)
+    _ = machine.began(job(.shutDown, .shutDown, 1), at: .zero)
+    _ = machine.handle(.fired(.limit(.seconds(2))), at: .seconds(2))
+    for job in [job(.launch, .run, 0), job(.shutDown, .shutDown, 1)] {
+      _ = machine.handle(.isCancelled(job), at: .seconds(2))
+      _ = machine.handle(.fired(.grace(job)), at: .seconds(3))
+    }
+    let entry = machine.report(of: .shutDown).entry("service")
+    #expect(machine.phase == .over)
+    #expect(entry?.wasAbandoned == true)
+    let message = "its service ignored its cancellation for 1 s and was abandoned; not shut down within 2 s"
+    #expect(entry?.message == message)
+  }
+
+  private struct Runs: RunningInitializer {
+    func run(_ configuration: any Configurable) async throws {}
+  }
+
   @Test("a shutdown that waits for a repetition names the step, with the time since the return to the foreground")
   func hangingRepetition() throws {
     var machine = LaunchMachine(
@@ -56,7 +144,7 @@ import Testing
     _ = machine.handle(.background, at: .seconds(1))
     _ = machine.handle(.call(2, .foreground), at: .seconds(2))
     let repetition = LaunchMachine.Job(purpose: .foreground, kind: .setUp, step: 0, number: 1)
-    if machine.began(repetition) != nil { Issue.record("The repetition isn't wanted.") }
+    if machine.began(repetition, at: .zero).end != nil { Issue.record("The repetition isn't wanted.") }
     _ = machine.handle(.call(3, .shutDown(within: .seconds(90))), at: .seconds(5))
     let events = machine.handle(.fired(.watch), at: .seconds(15)).compactMap { action in
       if case .event(let event) = action { event } else { nil }
@@ -86,7 +174,7 @@ import Testing
     var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .seconds(60))
     let job = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
     _ = machine.handle(.call(1, .launch), at: .zero)
-    if machine.began(job) != nil { Issue.record("The attempt isn't wanted.") }
+    if machine.began(job, at: .zero).end != nil { Issue.record("The attempt isn't wanted.") }
     _ = machine.handle(.call(2, .shutDown(within: .seconds(1))), at: .zero)
     _ = machine.handle(.fired(.limit(.seconds(1))), at: .seconds(1))
     _ = machine.handle(.ended(job, .failed(Broken(), text: "broken", isRetryable: true)), at: .seconds(2))
@@ -106,11 +194,12 @@ import Testing
     _ = machine.handle(.call(1, .launch), at: .zero)
     _ = machine.handle(.ended(attempt, .completed), at: .zero)
     _ = machine.handle(.fired(.readiness(run)), at: .seconds(5))
+    _ = machine.handle(.isCancelled(run), at: .seconds(5))
     let actions = machine.handle(.fired(.grace(run)), at: .seconds(7))
     #expect(actions.contains { if case .giveUp(run) = $0 { true } else { false } })
     _ = machine.handle(.unbegun(run, isRetryable: true), at: .seconds(7))
     let retried = machine.handle(.fired(.retry(.launch, 0, attempt: 1)), at: .seconds(8))
-    #expect(retried.contains { if case .start(let job) = $0 { job.kind == .run } else { false } })
+    #expect(retried.contains { if case .start(let job, _) = $0 { job.kind == .run } else { false } })
     #expect(machine.passes.launch.steps[0].isServiceLeft == false)
     #expect(machine.shutDownProblems.isEmpty)
   }
@@ -126,13 +215,14 @@ import Testing
     _ = machine.handle(.ended(attempt, .completed), at: .zero)
     _ = machine.handle(.background, at: .zero)
     _ = machine.handle(.call(2, .foreground), at: .zero)
-    if machine.began(repetition) != nil { Issue.record("The repetition isn't wanted.") }
+    if machine.began(repetition, at: .zero).end != nil { Issue.record("The repetition isn't wanted.") }
     _ = machine.handle(.call(3, .shutDown(within: .seconds(90))), at: .zero)
+    _ = machine.handle(.isCancelled(repetition), at: .zero)
     let started = machine.handle(.fired(.grace(repetition)), at: .seconds(1))
-    #expect(started.contains { if case .start(shutDown) = $0 { true } else { false } })
-    if hasBegun, machine.began(shutDown) != nil { Issue.record("The shutdown isn't wanted.") }
+    #expect(started.contains { if case .start(shutDown, _) = $0 { true } else { false } })
+    if hasBegun, machine.began(shutDown, at: .zero).end != nil { Issue.record("The shutdown isn't wanted.") }
     let undone = machine.handle(.ended(repetition, .completed), at: .seconds(2))
-    #expect(undone.contains { if case .start(let job) = $0 { job.kind == .undo } else { false } } == hasBegun)
+    #expect(undone.contains { if case .start(let job, _) = $0 { job.kind == .undo } else { false } } == hasBegun)
   }
 
   @Test("a service that is shut down during its pause has an event of its end")
@@ -152,6 +242,7 @@ import Testing
     let run = LaunchMachine.Job(purpose: .launch, kind: .run, step: 0, number: 1)
     give(.call(1, .launch))
     give(.ended(LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1), .completed))
+    for case .event(let event) in machine.began(run, at: .zero).events { kinds.append(event.kind) }
     give(.ready(run))
     give(.ended(run, .completed))
     give(.call(2, .shutDown(within: .seconds(30))))

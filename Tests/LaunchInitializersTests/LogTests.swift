@@ -26,11 +26,11 @@ import Testing
     isBlocked.wait()
     for number in 1...LaunchLog.capacity + 3 { add("\(number)") }
     goOn.open()
-    log.answer { isEmpty.open() }
+    log.whenWritten { isEmpty.open() }
     await isEmpty.wait()
     add("last")
     let isOver = AsyncLatch()
-    log.answer { isOver.open() }
+    log.whenWritten { isOver.open() }
     await isOver.wait()
     let lines = journal.entries
     #expect(lines.count == LaunchLog.capacity + 3)

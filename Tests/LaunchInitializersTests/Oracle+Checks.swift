@@ -1,4 +1,5 @@
 @testable import LaunchInitializers
+import SpellRegistry
 
 /// The checks of a world's state, after each input and at the end.
 extension Oracle {
@@ -60,11 +61,25 @@ extension Oracle {
       }
     }
     for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
+    checkClosings()
     checkExitCode()
     checkReports()
     if isLimited { counts["limits", default: 0] += 1 }
     if !abandoned.isEmpty { counts["abandoned", default: 0] += 1 }
     counts["plans", default: 0] += 1
+  }
+
+  /// Checks that each service was closed once and isn't registered anymore.
+  ///
+  /// A service isn't closed if its step isn't shut down, because the step's run ignored its cancellation or the time
+  /// limit was reached.
+  mutating func checkClosings() {
+    if !registered.isEmpty { fault("\(registered.count) services are still registered") }
+    for service in services {
+      let count = closings[ObjectIdentifier(service)] ?? 0
+      let isMissed = machine.reachedLimit != nil || servicesLeft.contains(service.attempt.step)
+      if count > 1 || count == 0 && !isMissed { fault("the service of \(service.attempt) is closed \(count) times") }
+    }
   }
 
   mutating func checkReports() {
@@ -103,4 +118,14 @@ extension Oracle {
     case .failed?, .cancelled?, nil: false
     }
   }
+}
+
+/// A service in the simulated world, where no code runs.
+final class FakeService: MadeService {
+  let attempt: LaunchMachine.Job
+  init(_ attempt: LaunchMachine.Job) { self.attempt = attempt }
+  func register() {}
+  func register(in registry: InitializerRegistry) {}
+  func withdraw(uncovering others: [any MadeService]) {}
+  func close() async throws {}
 }

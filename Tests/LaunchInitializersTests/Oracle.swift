@@ -53,6 +53,10 @@ struct Oracle {
   /// Whether a call set a time limit for the shutdown, the time at which the shutdown must be over, and whether it
   /// is.
   var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
+  /// The services that attempts made, how often the closing of each was started, and those that are registered.
+  var services: [FakeService] = []
+  var closings: [ObjectIdentifier: Int] = [:]
+  var registered: Set<ObjectIdentifier> = []
   private(set) var faults: [String] = []
   var counts: [String: Int] = [:]
 
@@ -125,7 +129,7 @@ struct Oracle {
       if !cancelled.contains(job) { fault("\(job) was given up, but not cancelled before") }
     }
     if machine.phase == .closing, deadline == nil {
-      deadline = now + (isLimited ? plan.limit : .seconds(30)) + plan.grace
+      deadline = now + (isLimited ? plan.limit : .shutDownLimit) + plan.grace
     }
     let last = actions.drop { if case .cancel = $0 { false } else { true } }
     if !last.allSatisfy({ if case .cancel = $0 { true } else { false } }) { fault("cancellations hold up \(last)") }
@@ -148,8 +152,11 @@ struct Oracle {
   /// Lets a job begin, and decides how it will end unless it is canceled.
   mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
-    if let end = machine.began(job) { return give(end) }
+    let (unwanted, events) = machine.began(job, at: now)
+    for action in events { perform(action) }
+    if let unwanted { return give(unwanted) }
     begun.insert(job)
+    if job.kind == .setUp { makeServices(job) }
     if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
     let text = String(repeating: "it failed as often before, ", count: chance(20) ? 20 : 1)
     let failure = Machine.Result.failed(error(), text: text, isRetryable: !chance(5))
@@ -158,6 +165,8 @@ struct Oracle {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
       case (_, .stop): (duration(0...60), .completed)
       case (_, .rollBack), (_, .undo), (_, .shutDown): (duration(0...80), chance(5) ? failure : .completed)
+      case (_, .ask): (duration(0...20), chance(2) ? .idle : .completed)
+      case (_, .close): (duration(0...80), chance(5) ? failure : .completed)
       case (.foreground, _): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
       case (_, .setUp):
         (duration(0...60), chance(12) ? .skipped("nothing to do") : chance(6) ? failure : .completed)
@@ -188,14 +197,15 @@ struct Oracle {
 
   mutating func perform(_ action: Machine.Action) {
     switch action {
-    case .start(let job): start(job)
+    case .start(let job, let services): start(job, services)
     case .giveUp(let job):
       counts["without a thread", default: 0] += 1
       happen(at: now, .input(.unbegun(job, isRetryable: !chance(5))))
     case .cancel(let job):
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
       if job.kind == .run { checkCancellation(of: job) }
-      guard begun.contains(job), alive.contains(job), !chance(4) else { return }
+      happen(at: now, .input(.isCancelled(job)))
+      guard begun.contains(job), alive.contains(job), !chance(job.purpose == .foreground ? 2 : 4) else { return }
       let ends: [Machine.Result] = [
         .failed(error(), text: "", isRetryable: true), .completed,
         .failed(CancellationError(), text: "", isRetryable: true),
@@ -216,19 +226,33 @@ struct Oracle {
       thrownUntilEnd = thrown
       if machine.phase != .over { fault("the end comes too early") }
     case .endProcess: counts["second signals", default: 0] += 1
-    case .withdraw, .withdrawAll: break
+    case .withdraw(let services): for service in services { registered.remove(ObjectIdentifier(service)) }
     }
   }
 
-  mutating func start(_ job: Job) {
+  /// Lets an attempt make up to two services.
+  mutating func makeServices(_ job: Job) {
+    for _ in 0..<(chance(3) ? Int.random(in: 1...2, using: &plan.random) : 0) {
+      let service = FakeService(job)
+      services.append(service)
+      if machine.keep(service, by: job) { registered.insert(ObjectIdentifier(service)) }
+    }
+  }
+
+  mutating func start(_ job: Job, _ services: [any MadeService]) {
+    for service in services {
+      closings[ObjectIdentifier(service), default: 0] += 1
+      counts["services closed by \(job.kind)", default: 0] += 1
+    }
     counts["\(job.purpose) \(job.kind)", default: 0] += 1
     alive.insert(job)
-    happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
+    happen(at: now + (chance(20) ? duration(0...100) : chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
     if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
     if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
-    if job.kind == .rollBack || job.kind == .undo {
-      if abandoned.contains(job.with(.setUp)), machine.jobs[job] != nil { lateUndos[job] = now }
+    if job.kind.cleansUp {
+      let isAside = job.kind == .close || abandoned.contains(job.with(.setUp))
+      if isAside, machine.jobs[job] != nil { lateUndos[job] = now }
       if job.kind == .undo, job.purpose == .launch { downs[job.step, default: 0] += 1 }
       if job.kind == .undo, job.purpose == .foreground, downOutcomes[index] == nil, downs[job.step] == nil {
         fault("\(job) undoes what the step's shutdown will undo")
@@ -239,7 +263,8 @@ struct Oracle {
       fault("\(job) starts in the shutdown")
     }
     let atWork = machine.jobs.count { other, state in
-      let isOfStep = other.kind == .setUp || other.kind == .shutDown || other.kind == .rollBack && !state.isLateUndo
+      let isOfStep =
+        [.setUp, .ask, .shutDown].contains(other.kind) || other.kind == .rollBack && !state.isLateUndo
       return isOfStep && alive.contains(other) && (other.purpose == .shutDown) == (job.purpose == .shutDown)
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
@@ -267,7 +292,9 @@ struct Oracle {
       if !isDue || readyRuns.contains(job) { fault("\(job) is cancelled while the sequence goes on") }
     } else if machine.reachedLimit == nil, !cannotStop.contains(job.step) {
       guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
-      if now < asked + plan.steps[index].stopTimeout { fault("\(job) is cancelled before its stop timeout") }
+      // A step that isn't the last one gets a part of the time that is left until the limit.
+      let left = deadline.map { ($0 - plan.grace - asked) * 3 / 4 } ?? .seconds(25)
+      if now < asked + min(plan.steps[index].stopTimeout, left) { fault("\(job) is cancelled before its stop timeout") }
     }
   }
 

@@ -139,38 +139,6 @@ import Testing
     step.launch.value.withLock { $0 = nil }
   }
 
-  @Test("a repetition withdraws only the services of earlier attempts, however late that happens")
-  func laterRepetition() async throws {
-    struct Slow: Initializable {
-      let calls = Counter()
-      let gate = Gate()
-      func perform(with configuration: any Configurable) async throws {
-        let call = calls.increment()
-        let paths = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/\(call)"]]])
-        try await DatabaseInitializer().perform(with: paths)
-        if call == 3 { await gate.pass() }
-      }
-      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
-    }
-    let slow = Slow()
-    let launch = try LaunchSequence { slow }
-    try await launch.launch()
-    await launch.enterBackground()
-    await launch.enterForeground()
-    await launch.enterBackground()
-    let third = Task { await launch.enterForeground() }
-    await slow.gate.waitForArrival()
-    // A slow thread may carry out the action of the second call only now.
-    let second = LaunchMachine.Job(purpose: .foreground, kind: .setUp, step: 0, number: 1)
-    launch.carryOut(.withdrawAll(0, before: second))
-    #expect(registeredPath() == "/3")
-    slow.gate.open()
-    _ = await third.value
-    #expect(registeredPath() == "/3")
-    await launch.shutDown()
-    #expect(registeredPath() == nil)
-  }
-
   @Test("a repetition that fails leaves the services that the step had registered before", arguments: [false, true])
   func failedRepetition(isReplaced: Bool) async throws {
     struct Composed: Initializable {

@@ -247,7 +247,7 @@
         Task {
           while Self.handler(of: SIGTERM) == former { await Task.yield() }
           try await launch.launch()
-          while launch.state.withLock({ $0.machine.calls.count }) < 2 { await Task.yield() }
+          while launch.state.withLock({ $0.machine.calls.all.count }) < 2 { await Task.yield() }
           kill(getpid(), SIGTERM)
         }
         let codes = [await launch.run(), await other.value]

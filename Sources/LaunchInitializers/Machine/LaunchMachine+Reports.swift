@@ -86,7 +86,7 @@ extension LaunchMachine {
       let problems = shutDownProblems[index] ?? ShutDownProblems()
       errors = problems.errors
       if isMissed(index) {
-        step.message = missedLimit
+        (step.message, step.wasAbandoned) = (missedMessage(of: index), passes.launch.steps[index].isServiceLeft)
       } else if step.outcome == .notRun {
         // The shutdown reached its time limit before it came to this step, but the step's abandoned attempt was undone.
         (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
@@ -96,7 +96,7 @@ extension LaunchMachine {
       id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
       // A step that hasn't ended has a `start`, but no `end` yet.
       end: time(max(step.start, step.end)),
-      attempts: step.attempt, message: step.message,
+      attempts: step.begun, message: step.message,
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
 

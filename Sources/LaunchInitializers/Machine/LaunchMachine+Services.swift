@@ -15,7 +15,6 @@ extension LaunchMachine {
   private mutating func runService(of step: Int) {
     services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
-    event(.serviceBegan(run: number), .launch, step, isService: true)
     let job = runJob(number, of: step)
     start(job, timeout: nil)
     if let timeout = declared(step).timeout { schedule(.readiness(job), after: timeout) }
@@ -39,6 +38,7 @@ extension LaunchMachine {
     beginAttempt(step, .launch)
     passes.launch.steps[step].message = nil
     services[step]?.isPausing = false
+    services[step]?.isAttempt = true
     beginService(of: step)
   }
 
@@ -187,13 +187,12 @@ extension LaunchMachine {
       actions.append(.unschedule(.restart(step, run: service.run)))
       serviceEnded(step)
     }
-    cancelAll { $0.kind == .setUp }
+    cancelAll { $0.kind == .setUp || $0.kind == .ask }
   }
 
   private mutating func cancelAll(where isWanted: (Job) -> Bool) {
     for job in jobs.keys.filter(isWanted).sorted(by: { ($0.step, $0.number) < ($1.step, $1.number) }) {
-      giveGrace(job)
-      cancel(job)
+      cancel(job, isLimited: true)
     }
   }
 
@@ -211,7 +210,7 @@ extension LaunchMachine {
     if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
     if passes.shutDown.isUnderWay {
       for step in plan.nodes.indices.reversed() where isMissed(step) {
-        event(.ended(.notRun), .shutDown, step, message: missedLimit)
+        event(.ended(.notRun), .shutDown, step, message: missedMessage(of: step))
       }
       passes.shutDown.end()
       event(.phaseEnded, .shutDown)
@@ -222,6 +221,13 @@ extension LaunchMachine {
   /// Returns whether a step was set up but not shut down, because the shutdown reached its time limit.
   func isMissed(_ step: Int) -> Bool {
     passes.launch.steps[step].isUp && passes.shutDown.steps[step].outcome == .notRun
+  }
+
+  /// Returns the problems of a step that was set up but not shut down, such as a service that went on.
+  func missedMessage(of step: Int) -> String? {
+    var message = shutDownProblems[step]?.message
+    if let missedLimit { message.add(missedLimit) }
+    return message
   }
 
   /// The message about a step that wasn't shut down within the shutdown's time limit; nil until the limit is reached.
@@ -240,10 +246,11 @@ extension LaunchMachine {
   /// Starts the shutdown of a step for which `isHeldUp(_:)` returns true, and asks the step's service, if any, to end.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
-    beginAttempt(step, .shutDown)
+    beginShutDownAttempt(step)
     guard let service = services[step] else { return }
     services[step]?.isStopping = true
-    let timeout = plan.nodes[step].stopTimeout
+    let timeout = stopTime(of: step)
+    services[step]?.stopTime = timeout
     start(Job(purpose: .shutDown, kind: .stop, step: step, number: 1), timeout: timeout)
     let job = runJob(service.run, of: step)
     if jobs[job] != nil { schedule(.stop(job), after: timeout) }
@@ -254,7 +261,7 @@ extension LaunchMachine {
     // Only the cancellation of a service that has a `stop()` method is a problem, since any other service was canceled
     // when its shutdown began.
     if jobs[job]?.isCancelled == false {
-      let timeout = plan.nodes[job.step].stopTimeout.text
+      let timeout = (services[job.step]?.stopTime ?? .zero).text
       addShutDownProblem(
         "its service did not end within its stop timeout of \(timeout) and was cancelled", of: job.step)
     }
@@ -263,7 +270,17 @@ extension LaunchMachine {
 
   mutating func cannotStop(_ job: Job) {
     guard jobs[job] != nil, let service = services[job.step] else { return }
-    cancel(runJob(service.run, of: job.step))
+    cancel(runJob(service.run, of: job.step), isLimited: false)
+  }
+
+  /// Returns the time that a step's service has to end, or that the step's own shutdown may take.
+  ///
+  /// It is the step's stop timeout. If other steps may wait for the step, it is also at most three quarters of the time
+  /// that is left, so that a step that hangs leaves time for the others.
+  private func stopTime(of step: Int) -> Duration {
+    let timeout = plan.nodes[step].stopTimeout
+    guard let end, !plan.dependencies[step].isEmpty else { return timeout }
+    return min(timeout, max(.zero, end - now) * 3 / 4)
   }
 
   /// Continues the shutdown of a step, if the step's service, `stop()` call and late undoing have all ended.
@@ -282,8 +299,9 @@ extension LaunchMachine {
   mutating func shutDown(_ step: Int) {
     let state = passes.launch.steps[step]
     if state.isUp, !state.isServiceLeft {
-      let timeout = plan.nodes[step].stopTimeout
-      return start(Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1), timeout: timeout)
+      let job = Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1)
+      passes.shutDown.steps[step].time = stopTime(of: step)
+      return start(job, timeout: passes.shutDown.steps[step].time, closing: kept[step] ?? [])
     }
     // If the step's service may still be running, the step isn't shut down, because the service may use what the step
     // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.
@@ -293,7 +311,7 @@ extension LaunchMachine {
 
   mutating func shutDownEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let step = job.step
-    let late = "took longer than its timeout of \(plan.nodes[step].stopTimeout.text)"
+    let late = "took longer than its timeout of \(passes.shutDown.steps[step].time.text)"
     if case .failed(let error, let text, _) = result {
       let isOwn = record(error, of: job, state.isCancelled)
       addShutDownProblem(isOwn ? text : state.isLate ? late : "cancelled", of: step)
@@ -308,7 +326,7 @@ extension LaunchMachine {
 
   /// Unregisters the services that a step registered, and records the end of the step's shutdown.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
-    actions.append(.withdrawAll(step, before: nil))
+    withdraw(kept.removeValue(forKey: step) ?? [])
     let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
     passes.shutDown.steps[step].wasAbandoned = wasAbandoned || passes.launch.steps[step].isServiceLeft
     if let missedLimit, passes.shutDown.steps[step].phase != .running {

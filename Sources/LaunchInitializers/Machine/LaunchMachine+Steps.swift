@@ -21,9 +21,10 @@ extension LaunchMachine {
       // The node that precedes all deferred steps isn't queued during the launch. `launched()` queues it later.
       if node == plan.deferral, purpose == .launch, phase == .launching { continue }
       passes[purpose].steps[node].queued = now
-      if purpose == .launch, let reason = reasonToSkip(node) {
-        passes.launch.steps[node].start = now
-        waiting += recordEnd(of: node, .launch, .skipped, reason).reversed()
+      let reason = reasonToSkip(node, purpose)
+      if let reason, purpose == .launch || plan.nodes[node].declared == nil {
+        passes[purpose].steps[node].start = now
+        waiting += recordEnd(of: node, purpose, .skipped, reason).reversed()
       } else if !takesPart(node, purpose) {
         passes[purpose].steps[node].isUnmentioned = true
         waiting += recordEnd(of: node, purpose, .completed, nil).reversed()
@@ -44,15 +45,27 @@ extension LaunchMachine {
   /// Returns the reason to skip a node that could run now, or nil if the node has to run.
   ///
   /// If the reason is another step, the method records that step as the node's `culprit`.
-  private mutating func reasonToSkip(_ node: Int) -> String? {
-    if let exclusion = plan.nodes[node].exclusion { return exclusion }
-    guard let required = plan.requirements[node].first(where: { passes.launch.steps[$0].outcome != .completed })
-    else { return nil }
-    let culprit = plan.nodes[required].declared == nil ? passes.launch.steps[required].culprit ?? required : required
-    passes.launch.steps[node].culprit = culprit
+  private mutating func reasonToSkip(_ node: Int, _ purpose: Purpose) -> String? {
+    if purpose == .shutDown { return nil }
+    if purpose == .launch, let exclusion = plan.nodes[node].exclusion { return exclusion }
+    guard let required = plan.requirements[node].first(where: { isMissing($0, purpose) }) else { return nil }
+    let culprit = plan.nodes[required].declared == nil ? passes[purpose].steps[required].culprit ?? required : required
+    passes[purpose].steps[node].culprit = culprit
+    return reasonToSkip(because: culprit, purpose)
+  }
+
+  /// Returns whether a node that has ended keeps the nodes that require it from running in the same pass.
+  ///
+  /// After a return to the foreground, a step that isn't repeated still is as the launch left it.
+  private func isMissing(_ node: Int, _ purpose: Purpose) -> Bool {
+    let state = passes[purpose].steps[node]
+    return state.outcome != .completed && (purpose == .launch || !state.isUnmentioned)
+  }
+
+  private func reasonToSkip(because culprit: Int, _ purpose: Purpose) -> String {
     let groups = plan.nodes[culprit].groups
     let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
-    let what = passes.launch.steps[culprit].outcome == .skipped ? "was skipped" : "failed"
+    let what = passes[purpose].steps[culprit].outcome == .skipped ? "was skipped" : "failed"
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
@@ -60,14 +73,15 @@ extension LaunchMachine {
   private mutating func recordEnd(
     of node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
-    progress += 1
     passes[purpose].steps[node].phase = .done
     passes[purpose].steps[node].outcome = outcome
     passes[purpose].steps[node].message = message
     passes[purpose].steps[node].end = now
+    if passes[purpose].steps[node].begun == 0 { passes[purpose].steps[node].start = now }
     // A step that began, but had nothing to do, gets an event about its end, to match the event about its beginning.
     let state = passes[purpose].steps[node]
-    if plan.nodes[node].declared != nil, state.attempt > 0 || !state.isUnmentioned {
+    let isTold = state.begun > 0 || !state.isUnmentioned && outcome != .notRun
+    if plan.nodes[node].declared != nil, isTold {
       event(.ended(outcome), purpose, node, message: message)
     }
     return passes[purpose].settled(node, in: plan)
@@ -76,6 +90,43 @@ extension LaunchMachine {
   /// Records the end of a step, and queues the steps that waited only for that step.
   mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
     enqueue(recordEnd(of: step, purpose, outcome, message), purpose)
+  }
+
+  // MARK: Beginnings
+
+  /// Records that a step's turn for an attempt has come; the attempt's code may begin later, or never.
+  mutating func beginAttempt(_ step: Int, _ purpose: Purpose) {
+    passes[purpose].steps[step].attempt += 1
+    passes[purpose].steps[step].lastSign = now
+    if passes[purpose].steps[step].begun == 0 { passes[purpose].steps[step].start = now }
+  }
+
+  /// Records that the shutdown of a step begins, perhaps with the end of its service.
+  mutating func beginShutDownAttempt(_ step: Int) {
+    beginAttempt(step, .shutDown)
+    codeBegan(step, .shutDown)
+  }
+
+  /// Records that the code of a step's attempt begins.
+  private mutating func codeBegan(_ step: Int, _ purpose: Purpose) {
+    passes[purpose].steps[step].begun += 1
+    passes[purpose].steps[step].lastSign = now
+    let number = passes[purpose].steps[step].begun
+    if number == 1 { passes[purpose].steps[step].start = now }
+    event(.began(attempt: number), purpose, step)
+  }
+
+  mutating func noteBeginning(of job: Job) {
+    switch job.kind {
+    case .setUp: codeBegan(job.step, job.purpose)
+    case .run:
+      if services[job.step]?.isAttempt == true {
+        services[job.step]?.isAttempt = false
+        codeBegan(job.step, .launch)
+      }
+      event(.serviceBegan(run: job.number), .launch, job.step, isService: true)
+    case .ask, .rollBack, .stop, .shutDown, .undo, .close: passes[job.purpose].noteSign(of: job.step, at: now)
+    }
   }
 
   // MARK: Ends of jobs
@@ -87,6 +138,7 @@ extension LaunchMachine {
     switch job.kind {
     case .shutDown: shutDownEnded(job, state, result)
     case .setUp: attemptEnded(job, state, result)
+    case .ask: asked(job, result)
     case .rollBack:
       if case .failed(let error, let text, _) = result {
         let what = record(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
@@ -95,8 +147,18 @@ extension LaunchMachine {
       attemptFailed(job.step, job.purpose)
     case .run: runEnded(job, state, result)
     case .stop: continueShutDown(of: job.step)
-    case .undo: break
+    case .undo, .close: break
     }
+  }
+
+  /// Skips a step that asks to be repeated, but requires a step that has failed after the return to the foreground.
+  private mutating func asked(_ job: Job, _ result: Result) {
+    passes.foreground.running -= 1
+    if case .completed = result, let culprit = passes.foreground.steps[job.step].culprit {
+      return settle(job.step, .foreground, .skipped, reasonToSkip(because: culprit, .foreground))
+    }
+    passes.foreground.steps[job.step].isUnmentioned = true
+    settle(job.step, .foreground, .notRun)
   }
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
@@ -107,12 +169,14 @@ extension LaunchMachine {
     let note = isLate ? overrun(step, state) : nil
     switch result {
     case .idle:
+      closeAside(made.removeValue(forKey: job) ?? [], job)
       passes[purpose].steps[step].isUnmentioned = true
       passes[purpose].running -= 1
       settle(step, purpose, .skipped, "doesn't ask to be repeated")
     case .completed:
-      if job.number > 1 || job.purpose == .foreground { actions.append(.withdrawAll(step, before: job)) }
       passes[purpose].running -= 1
+      let former = kept.updateValue(made.removeValue(forKey: job) ?? [], forKey: step) ?? []
+      closeAside(former, job)
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
       passes.launch.steps[step].isUp = true
       passes.launch.steps[step].message = note
@@ -120,20 +184,26 @@ extension LaunchMachine {
       settle(step, .launch, .completed, note)
     case .skipped(let reason):
       passes[purpose].running -= 1
+      closeAside(made.removeValue(forKey: job) ?? [], job)
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
-      actions.append(.withdraw(job))
+      let services = made.removeValue(forKey: job) ?? []
+      withdraw(services)
       let isOwn = record(error, of: job, state.isCancelled)
       let reason = isOwn ? text : "cancelled"
       passes[purpose].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
       passes[purpose].steps[step].isRetryable = isRetryable
-      if declared(step).rollback == nil || !state.hasBegun { return attemptFailed(step, job.purpose) }
+      let isRolledBack = state.hasBegun && (declared(step).rollback != nil || !services.isEmpty)
+      if !isRolledBack { return attemptFailed(step, job.purpose) }
       if let reachedLimit {
         passes[purpose].steps[step].message.add("not rolled back within \(reachedLimit.text)")
+        closeAside(services, job)
         return attemptFailed(step, job.purpose)
       }
-      start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
+      start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout, closing: services)
+      // The failure ends the launch now, so that nothing else that fails during the rollback seems to be the reason.
+      if retry(of: step, purpose) == nil { abort(step, purpose, isLate ? .timedOut : .stepFailed) }
     }
   }
 
@@ -163,14 +233,34 @@ extension LaunchMachine {
   /// - Returns: Whether another attempt may follow. The result is false if the failure policy doesn't permit another
   ///   attempt after the error, or if the shutdown has begun.
   mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
+    guard let retry = retry(of: step, purpose) else { return false }
     let state = passes[purpose].steps[step]
-    guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
-    else { return false }
     let pause = retry.backoff.pause(after: state.attempt)
     passes[purpose].steps[step].phase = .pausing
+    passes[purpose].steps[step].lastSign = now
     event(.retrying(after: pause), purpose, step, message: state.message)
     schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
     return true
+  }
+
+  /// Returns the policy for the retry that follows an attempt of a step; nil if no other attempt follows.
+  private func retry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
+    let state = passes[purpose].steps[step]
+    guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
+    else { return nil }
+    return retry
+  }
+
+  /// Returns whether an error of a job could lead to a retry, so that the condition of the step's policy is asked.
+  func couldRetry(_ job: Job) -> Bool {
+    if jobs[job] == nil || phase == .over { return false }
+    switch job.kind {
+    case .setUp: break
+    case .run: if passes.launch.steps[job.step].phase != .readying { return false }
+    case .ask, .rollBack, .stop, .shutDown, .undo, .close: return false
+    }
+    guard phase != .closing, let retry = declared(job.step).policy.retry else { return false }
+    return passes[job.purpose].steps[job.step].attempt <= retry.count
   }
 
   /// Begins the next attempt of a step after the pause.
@@ -196,13 +286,36 @@ extension LaunchMachine {
   mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
-    if isOfShutDown {
-      shutDownProblems[job.step, default: ShutDownProblems()].errors.append(error)
-    } else {
-      passes[job.purpose].steps[job.step].errors.append(error)
+    for error in (error as? SeveralErrors)?.all ?? [error] {
+      if isOfShutDown {
+        shutDownProblems[job.step, default: ShutDownProblems()].errors.append(error)
+      } else {
+        passes[job.purpose].steps[job.step].errors.append(error)
+      }
+      errors.append(error)
     }
-    errors.append(error)
     return true
+  }
+
+  // MARK: Services that attempts made
+
+  /// Adds a service that an attempt made, and returns whether the service is to be registered.
+  ///
+  /// An attempt that was abandoned registers nothing, but its service is closed when the attempt ends.
+  mutating func keep(_ service: any MadeService, by job: Job) -> Bool {
+    made[job, default: []].append(service)
+    return jobs[job] != nil
+  }
+
+  mutating func withdraw(_ services: [any MadeService]) {
+    if !services.isEmpty { actions.append(.withdraw(services)) }
+  }
+
+  /// Closes services that a step doesn't need anymore, while the step goes on.
+  private mutating func closeAside(_ services: [any MadeService], _ attempt: Job) {
+    if services.isEmpty { return }
+    withdraw(services)
+    undoLate(attempt.with(.close), closing: services)
   }
 
   // MARK: Abandoned attempts
@@ -217,11 +330,11 @@ extension LaunchMachine {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
     }
     guard job.kind == .setUp else { return }
-    actions.append(.withdraw(job))
+    let services = made.removeValue(forKey: job) ?? []
     switch result {
-    case .completed where job.purpose == .launch || isGoingDown(job.step): undoLate(job.with(.undo))
-    case .failed where declared(job.step).rollback != nil: undoLate(job.with(.rollBack))
-    default: break
+    case .completed where job.purpose == .launch || isGoingDown(job.step): undoLate(job.with(.undo), closing: services)
+    case .failed where declared(job.step).rollback != nil: undoLate(job.with(.rollBack), closing: services)
+    default: closeAside(services, job)
     }
   }
 
@@ -238,10 +351,10 @@ extension LaunchMachine {
   /// Starts to undo what an abandoned attempt did.
   ///
   /// The shutdown waits for the undoing, unless the limit of the shutdown has been reached or the sequence is over.
-  private mutating func undoLate(_ job: Job) {
-    if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
+  private mutating func undoLate(_ job: Job, closing services: [any MadeService]) {
+    if phase == .over || reachedLimit != nil { return actions.append(.start(job, closing: services)) }
     passes.launch.steps[job.step].isUndone = true
-    start(job, timeout: plan.nodes[job.step].undoTimeout)
+    start(job, timeout: plan.nodes[job.step].undoTimeout, closing: services)
     jobs[job]?.isLateUndo = true
   }
 
@@ -257,9 +370,14 @@ extension LaunchMachine {
 
   private mutating func lateUndoEnded(_ job: Job, problem: String?) {
     if let problem {
-      let message = "the \(job.kind == .undo ? "shutdown" : "rollback") of its abandoned attempt \(problem)"
-      addShutDownProblem(message, of: job.step)
-      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
+      let what =
+        switch job.kind {
+        case .undo: "the shutdown of its abandoned attempt"
+        case .rollBack: "the rollback of its abandoned attempt"
+        default: "the shutdown of a service that it had made"
+        }
+      addShutDownProblem("\(what) \(problem)", of: job.step)
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(what) \(problem)")
     }
     // The shutdown may have handled the step before the step's abandoned attempt was undone.
     if passes.shutDown.isUnderWay, passes.shutDown.steps[job.step].phase == .done {
@@ -277,19 +395,31 @@ extension LaunchMachine {
   /// Cancels a job that has exceeded a time limit, and limits the time that the job may take to end.
   mutating func cancelLate(_ job: Job) {
     jobs[job]?.isLate = true
-    giveGrace(job)
-    cancel(job)
+    cancel(job, isLimited: true)
   }
 
-  /// Cancels a job, but doesn't limit the time that the job may take to end.
-  mutating func cancel(_ job: Job) {
-    guard let state = jobs[job], !state.isCancelled else { return }
-    jobs[job]?.isCancelled = true
-    jobsToCancel.append(job)
+  /// Cancels a job; `isLimited` says whether the job then has only the grace period to end.
+  mutating func cancel(_ job: Job, isLimited: Bool) {
+    switch jobs[job]?.cancellation {
+    case .none?:
+      jobs[job]?.cancellation = .decided(isLimited: isLimited)
+      jobsToCancel.append(job)
+    case .decided(let wasLimited)?: jobs[job]?.cancellation = .decided(isLimited: wasLimited || isLimited)
+    case .begun?: if isLimited { giveGrace(job) }
+    case nil: break
+    }
   }
 
-  /// Limits the time that a job may take to end after its cancellation.
-  mutating func giveGrace(_ job: Job) {
+  /// Begins the grace period of a job whose task is being canceled now.
+  ///
+  /// The task may be canceled long after the decision, if the cancellation handlers of other tasks take long.
+  mutating func cancellationBegan(_ job: Job) {
+    guard case .decided(let isLimited)? = jobs[job]?.cancellation else { return }
+    jobs[job]?.cancellation = .begun
+    if isLimited { giveGrace(job) }
+  }
+
+  private mutating func giveGrace(_ job: Job) {
     if jobs[job]?.timers.contains(.grace(job)) == false { schedule(.grace(job), after: grace) }
   }
 
@@ -303,14 +433,18 @@ extension LaunchMachine {
   mutating func abandon(_ job: Job) {
     guard let state = jobs[job] else { return }
     // An attempt without a thread has done nothing, and neither has the run of a service, so it may be retried.
-    if [.setUp, .run].contains(job.kind), !state.hasBegun { return actions.append(.giveUp(job)) }
+    if [.setUp, .ask, .run].contains(job.kind), !state.hasBegun { return actions.append(.giveUp(job)) }
     jobs[job] = nil
     let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
     for timer in state.timers { actions.append(.unschedule(timer)) }
     if state.isLateUndo { return lateUndoEnded(job, problem: ignored) }
     switch job.kind {
-    case .undo: return
+    case .undo, .close: return
+    case .ask:
+      passes.foreground.running -= 1
+      passes.foreground.steps[step].wasAbandoned = true
+      settle(step, .foreground, .failed, ignored)
     case .rollBack:
       passes[purpose].steps[step].wasAbandoned = true
       passes[purpose].steps[step].isRetryable = false
@@ -326,9 +460,9 @@ extension LaunchMachine {
       settleShutDown(step)
     case .setUp:
       passes[purpose].running -= 1
-      actions.append(.withdraw(job))
+      withdraw(made[job] ?? [])
       passes[purpose].steps[step].wasAbandoned = true
-      settle(step, job.purpose, .failed, ignored)
+      settle(step, job.purpose, .failed, state.isLate ? "\(overrun(step, state)), then \(ignored)" : ignored)
       abort(step, job.purpose, .timedOut)
     }
   }

@@ -11,10 +11,22 @@ extension LaunchMachine {
     enum Kind: Hashable, Sendable {
       /// An attempt to set the step up, and the rollback of a failed attempt.
       case setUp, rollBack
+      /// The question whether the step asks to be repeated, for a step that can't be repeated now.
+      case ask
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
       /// The shutdown of the step, and the shutdown after an abandoned attempt that completed late.
       case shutDown, undo
+      /// The closing of what an attempt made and doesn't need anymore.
+      case close
+
+      /// Whether the job cleans up after an attempt, so that it runs even after the end of the sequence.
+      var cleansUp: Bool {
+        switch self {
+        case .rollBack, .undo, .close: true
+        case .setUp, .ask, .run, .stop, .shutDown: false
+        }
+      }
     }
 
     let purpose: Purpose
@@ -27,13 +39,6 @@ extension LaunchMachine {
     func hash(into hasher: inout Hasher) { hasher.combine(step) }
 
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
-
-    /// Returns whether the job began before `attempt`, which is an attempt of the same step.
-    ///
-    /// Jobs of the launch precede all attempts at a return to the foreground.
-    func precedes(_ attempt: Job) -> Bool {
-      purpose == attempt.purpose ? number < attempt.number : purpose == .launch
-    }
   }
 
   /// The outcome of a job.
@@ -99,6 +104,8 @@ extension LaunchMachine {
     case ready(Job)
     /// The step doesn't implement `stop()`, so its service has to be canceled.
     case cannotStop(Job)
+    /// The job's task is being canceled, so the grace period begins.
+    case isCancelled(Job)
     case fired(Timer)
     /// A signal arrived.
     ///
@@ -116,20 +123,16 @@ extension LaunchMachine {
   }
 
   enum Action: Sendable {
-    case start(Job), cancel(Job)
+    /// Starts a job, which closes the given services of the step before anything else.
+    case start(Job, closing: [any MadeService] = [])
+    case cancel(Job)
     /// Ends an attempt, or a run of a service, that has got no thread.
     ///
     /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Unregisters the services that one attempt registered.
-    ///
-    /// If these services had replaced services of earlier attempts, the replaced services are registered again.
-    case withdraw(Job)
-    /// Unregisters the services that a step registered before the given attempt.
-    ///
-    /// If the attempt is nil, all services that the step registered are unregistered.
-    case withdrawAll(Int, before: Job?)
+    /// Unregisters services of a step.
+    case withdraw([any MadeService])
     case event(LaunchEvent)
     case answer([Int], Answer)
     /// Ends the process because of a further signal, or calls the handler that the signal had before the sequence ran.
@@ -159,8 +162,8 @@ struct StepState: Sendable {
   }
 
   var phase = Phase.waiting
-  /// The number of the latest attempt; 0 before the first attempt.
-  var attempt = 0
+  /// The number of the latest attempt, and the number of attempts whose code has begun.
+  var (attempt, begun) = (0, 0)
   /// Whether the step's code has completed, so that the step has to be shut down.
   var isUp = false
   /// Whether the latest attempt exceeded its timeout, and whether the error of that attempt permits a retry.
@@ -176,10 +179,14 @@ struct StepState: Sendable {
   var isUnmentioned = false
 
   var (queued, start, end) = (Duration.zero, Duration.zero, Duration.zero)
+  /// The latest time at which the step made progress, or was named in an event about a long wait.
+  var lastSign = Duration.zero
   var outcome = LaunchReport.Outcome.notRun
   var message: String?
   /// The errors of the step, its service and its rollback, in order.
   var errors = ErrorList()
+  /// The time limit of the step's shutdown, once that has begun.
+  var time = Duration.zero
   /// The index of the step whose failure or skip caused this node to be skipped; nil if no step caused it.
   var culprit: Int?
 }
@@ -190,12 +197,53 @@ struct ServiceState: Sendable {
   var restarts: [Duration] = []
   /// Whether the service is ready, whether it has been asked to end, and whether it pauses before its next run.
   var (isReady, isStopping, isPausing) = (false, false, false)
+  /// Whether the current run is another attempt of the step, and hasn't begun.
+  var isAttempt = false
+  /// The time that the service had to end after it was asked to.
+  var stopTime = Duration.zero
+}
+
+/// The unanswered calls, by number.
+struct Calls: Sendable {
+  private var calls: [Int: LaunchMachine.Call] = [:]
+  /// The number of calls that wait for the launch, of which the last one's cancellation cancels the launch.
+  private(set) var waitingForLaunch = 0
+
+  subscript(id: Int) -> LaunchMachine.Call? { calls[id] }
+  var all: [(key: Int, value: LaunchMachine.Call)] { calls.sorted { $0.key < $1.key } }
+
+  mutating func add(_ call: LaunchMachine.Call, _ id: Int) {
+    calls[id] = call
+    if call.isLaunch || call.isRun { waitingForLaunch += 1 }
+  }
+
+  mutating func remove(_ id: Int) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    if call.isLaunch || call.isRun { waitingForLaunch -= 1 }
+  }
+
+  func ids(where isWanted: (LaunchMachine.Call) -> Bool) -> [Int] {
+    calls.filter { isWanted($0.value) }.keys.sorted()
+  }
+}
+
+/// The errors of several services of one attempt that were closed by one job.
+struct SeveralErrors: Error, CustomStringConvertible {
+  let all: [any Error]
+  var description: String { all.map { "\($0)" }.joined(separator: "; ") }
 }
 
 /// The problems of a step's shutdown, including the problems of its service and of its abandoned attempt.
 struct ShutDownProblems: Sendable {
   var message: String?
   var errors = ErrorList()
+}
+
+extension Duration {
+  /// The time limit of a shutdown for which the program sets none.
+  ///
+  /// With the grace period, it is less than the 30 seconds after which Kubernetes kills a process by default.
+  static let shutDownLimit = Duration.seconds(25)
 }
 
 /// A list of errors in order, without the middle part if there are more than 100 errors.
@@ -299,4 +347,8 @@ struct Pass: Sendable {
   var isIdle: Bool { running == 0 && (isStopped || left + deferredLeft == 0) }
 
   mutating func end() { isUnderWay = false }
+
+  mutating func noteSign(of step: Int, at time: Duration) {
+    if steps.indices.contains(step) { steps[step].lastSign = time }
+  }
 }

@@ -25,8 +25,11 @@ struct LaunchMachine: Sendable {
   var jobs: [Job: JobState] = [:]
   /// The services that run or will be restarted, by step.
   var services: [Int: ServiceState] = [:]
+  /// The services that attempts made which haven't ended, by attempt, and the services of the steps that are up.
+  var made: [Job: [any MadeService]] = [:]
+  var kept: [Int: [any MadeService]] = [:]
   /// The unanswered calls to the sequence, such as `launch()` and `shutDown()`, by the number of the call.
-  var calls: [Int: Call] = [:]
+  var calls = Calls()
   /// The errors that were thrown, in order.
   var errors = ErrorList()
   /// The reason for the shutdown, and whether the launch had succeeded before the shutdown.
@@ -44,8 +47,10 @@ struct LaunchMachine: Sendable {
   /// The pause between a signal and the shutdown, and the time limit of the shutdown.
   ///
   /// The pause comes from the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
-  /// so far. Without any such call, the limit is nil until the shutdown begins, and 30 seconds from then on.
+  /// so far. Without any such call, the limit is nil until the shutdown begins, and 25 seconds from then on.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
+  /// The time at which the shutdown reaches its time limit; nil before the shutdown has begun.
+  private(set) var end: Duration?
   /// Whether a signal such as `SIGTERM` arrived, and the latest signal's number in the order of arrival, starting at 1
   /// (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
@@ -56,10 +61,8 @@ struct LaunchMachine: Sendable {
   private var foregroundAttempts = 0
   /// The numbers of the `enterForeground()` calls that wait for the next pass through the steps.
   private var callsForNextPass: [Int] = []
-  /// The number of times that an attempt of a step began or that a node of the plan ended.
-  var progress = 0
-  /// The value that `progress` had when the watch timer was set; nil if the timer isn't set.
-  private var watchedProgress: Int?
+  /// Whether the timer that looks for long waits is set.
+  private var isWatching = false
 
   /// The latest time of all inputs.
   ///
@@ -73,12 +76,22 @@ struct LaunchMachine: Sendable {
   struct JobState: Sendable {
     let start: Duration
     var hasBegun = false
-    var isCancelled = false
+    var cancellation = Cancellation.none
     var isLate = false
-    /// Whether the job undoes an attempt that ended only after it had been abandoned.
+    /// Whether the job cleans up after an attempt while the step doesn't wait for it.
     var isLateUndo = false
+
+    var isCancelled: Bool { if case .none = cancellation { false } else { true } }
     /// The timers that are set for the job.
     var timers: [Timer] = []
+  }
+
+  /// The cancellation of a job.
+  enum Cancellation: Sendable {
+    case none
+    /// The task has yet to be canceled; `isLimited` says whether the job then has only the grace period to end.
+    case decided(isLimited: Bool)
+    case begun
   }
 
   init(_ plan: LaunchPlan, maxConcurrentSteps: Int, grace: Duration) {
@@ -96,6 +109,7 @@ struct LaunchMachine: Sendable {
       if jobs[job] != nil { ended(job, .failed(CancellationError(), text: "", isRetryable: isRetryable)) }
     case .ready(let job): ready(job)
     case .cannotStop(let job): cannotStop(job)
+    case .isCancelled(let job): cancellationBegan(job)
     case .fired(let timer): fired(timer)
     case .signal(let number, let arrival): signal(number, arrival)
     case .background: isInBackground = true
@@ -107,16 +121,20 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the work on a job begins, unless the job needn't run anymore.
+  /// Records that the code of a job begins, unless the job needn't run anymore.
   ///
-  /// - Returns: The input that ends the job if the job needn't run anymore; otherwise, nil.
-  mutating func began(_ job: Job) -> Input? {
-    // A job that undoes an attempt has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before
-    // it began, or if it was started after the time limit or the end of the shutdown.
-    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .ended(job, .idle) }
-    if state.isCancelled { return .unbegun(job, isRetryable: true) }
+  /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; and the resulting events.
+  mutating func began(_ job: Job, at time: Duration) -> (end: Input?, events: [Action]) {
+    now = max(now, time)
+    // A job that cleans up has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before it
+    // began, or if it was started after the time limit or the end of the shutdown.
+    guard let state = jobs[job] else { return (job.kind.cleansUp ? nil : .ended(job, .idle), []) }
+    if state.isCancelled { return (.unbegun(job, isRetryable: true), []) }
+    if state.hasBegun { return (nil, []) }
     jobs[job]?.hasBegun = true
-    return nil
+    noteBeginning(of: job)
+    defer { actions = [] }
+    return (nil, actions)
   }
 
   private var isServing: Bool { phase == .launched || phase == .draining }
@@ -133,7 +151,7 @@ struct LaunchMachine: Sendable {
 
   private mutating func accept(_ call: Call, _ id: Int?) {
     if phase == .over { return answer(id, finalAnswer(to: call)) }
-    if let id { calls[id] = call }
+    if let id { calls.add(call, id) }
     switch call {
     case .launch, .run:
       if case .run(let drain, let limit) = call {
@@ -163,11 +181,9 @@ struct LaunchMachine: Sendable {
 
   private mutating func answer(_ id: Int?, _ answer: Answer) { if let id { self.answer([id], answer) } }
   private mutating func answer(_ ids: [Int], _ answer: Answer) {
-    for id in ids { calls[id] = nil }
+    for id in ids { calls.remove(id) }
     if !ids.isEmpty { actions.append(.answer(ids, answer)) }
   }
-
-  private func ids(where isWanted: (Call) -> Bool) -> [Int] { calls.filter { isWanted($0.value) }.keys.sorted() }
 
   /// Handles the cancellation of the task that made a call.
   ///
@@ -177,7 +193,7 @@ struct LaunchMachine: Sendable {
     switch call {
     case .launch:
       guard phase == .launching else { return }
-      if ids(where: { $0.isLaunch || $0.isRun }) == [id] { return close(.cancelled) }
+      if calls.waitingForLaunch == 1 { return close(.cancelled) }
       answer([id], .error(LaunchError(.cancelled, LaunchError.callerMessage)))
     case .run: close(phase == .launching ? .cancelled : .asked)
     case .shutDown, .foreground: break
@@ -214,14 +230,15 @@ struct LaunchMachine: Sendable {
       passes[purpose].running += 1
       passes[purpose].steps[step].phase = .running
       if purpose == .shutDown {
-        if passes.shutDown.steps[step].attempt == 0 { beginAttempt(step, .shutDown) }
+        if passes.shutDown.steps[step].attempt == 0 { beginShutDownAttempt(step) }
         shutDown(step)
       } else {
         beginAttempt(step, purpose)
         // Foreground attempts are numbered across passes, because an abandoned attempt may end during a later pass.
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
-        start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
+        let kind = passes[purpose].steps[step].culprit == nil ? Job.Kind.setUp : .ask
+        start(Job(purpose: purpose, kind: kind, step: step, number: number), timeout: declared(step).timeout)
       }
     }
   }
@@ -235,27 +252,18 @@ struct LaunchMachine: Sendable {
     return running < maxConcurrentSteps
   }
 
-  /// Records that an attempt of a step begins.
-  mutating func beginAttempt(_ step: Int, _ purpose: Purpose) {
-    progress += 1
-    passes[purpose].steps[step].attempt += 1
-    let attempt = passes[purpose].steps[step].attempt
-    if attempt == 1 { passes[purpose].steps[step].start = now }
-    event(.began(attempt: attempt), purpose, step)
-  }
-
-  mutating func start(_ job: Job, timeout: Duration?) {
+  mutating func start(_ job: Job, timeout: Duration?, closing services: [any MadeService] = []) {
     jobs[job] = JobState(start: now)
-    actions.append(.start(job))
+    actions.append(.start(job, closing: services))
     if let timeout { schedule(.timeout(job), after: timeout) }
   }
 
   private mutating func launched() {
     phase = .launched
     actions.append(.unschedule(.watch))
-    watchedProgress = nil
+    isWatching = false
     event(.phaseEnded, .launch)
-    answer(ids(where: \.isLaunch), .report(report(of: .launch)))
+    answer(calls.ids(where: \.isLaunch), .report(report(of: .launch)))
     if let deferral = plan.deferral { enqueue([deferral], .launch) }
     if isPassDue { beginPass() }
   }
@@ -278,7 +286,7 @@ struct LaunchMachine: Sendable {
   private mutating func endPass() {
     passes.foreground.end()
     event(.phaseEnded, .foreground)
-    let waiting = ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
+    let waiting = calls.ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
     answer(waiting, .report(report(of: .foreground)))
     if isPassDue, phase != .closing { beginPass() }
   }
@@ -322,41 +330,52 @@ struct LaunchMachine: Sendable {
     case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
-    case .watch:
-      if watchedProgress == progress { emitWaits() }
-      watchedProgress = nil
+    case .watch: emitWaits()
     }
   }
 
   /// Sets the watch timer during the launch and the shutdown, unless the timer is already set.
-  ///
-  /// If no step begins or ends before the timer fires, ten seconds later, the machine emits an event about the wait.
   private mutating func watch() {
-    if watchedProgress != nil || (phase != .launching && phase != .closing) { return }
-    watchedProgress = progress
-    schedule(.watch, after: .seconds(10))
+    if isWatching || (phase != .launching && phase != .closing) { return }
+    isWatching = true
+    schedule(.watch, after: Self.longWait)
   }
 
-  /// Emits an event about each pass that waits for steps.
+  /// The time without progress after which a step is named in an event about a long wait.
+  private static let longWait = Duration.seconds(10)
+
+  /// Emits an event about each pass that has waited long for a step, and sets the watch timer for the next step.
   ///
   /// During a shutdown, the other passes may still wait for attempts, because the shutdown's own pass begins only after
   /// these attempts have ended.
   private mutating func emitWaits() {
+    var oldest = now
     for purpose in [Purpose.launch, .foreground, .shutDown] {
-      let steps = passes[purpose].steps
-      let awaited = steps.indices.filter { step in
-        [.running, .pausing, .readying, .stopping].contains(steps[step].phase)
-          || purpose == .shutDown && isUndoing(step)
+      var named: [Int] = []
+      for step in passes[purpose].steps.indices where isAwaited(step, purpose) {
+        let lastSign = passes[purpose].steps[step].lastSign
+        if now - lastSign >= Self.longWait { named.append(step) } else { oldest = min(oldest, lastSign) }
       }
-      if !awaited.isEmpty { event(.waiting(for: awaited.map { plan.nodes[$0].id }), purpose) }
+      for step in named { passes[purpose].steps[step].lastSign = now }
+      if !named.isEmpty { event(.waiting(for: named.map { plan.nodes[$0].id }), purpose) }
+    }
+    isWatching = phase == .launching || phase == .closing
+    if isWatching { schedule(.watch, after: oldest + Self.longWait - now) }
+  }
+
+  private func isAwaited(_ step: Int, _ purpose: Purpose) -> Bool {
+    switch passes[purpose].steps[step].phase {
+    case .running, .pausing, .readying, .stopping: true
+    case .waiting, .done: purpose == .shutDown && isUndoing(step)
     }
   }
 
   /// Starts to shut the sequence down, unless the shutdown has already begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
-    let limit = limit ?? .seconds(30)
+    let limit = limit ?? .shutDownLimit
     (self.limit, self.cause, wasLaunched) = (limit, cause, isServing)
+    end = now + limit
     if phase == .draining { actions.append(.unschedule(.drain)) }
     phase = .closing
     schedule(.limit(limit), after: limit)
@@ -369,17 +388,21 @@ struct LaunchMachine: Sendable {
   private mutating func limitShutDown(to new: Duration) {
     if let limit, limit <= new { return }
     limit = new
-    if phase == .closing { schedule(.limit(new), after: new) }
+    if phase != .closing { return }
+    end = now + new
+    schedule(.limit(new), after: new)
   }
 
   /// Ends the sequence, and answers all calls.
   mutating func finish() {
     phase = .over
     failure = makeFailure()
+    withdraw(kept.sorted { $0.key < $1.key }.flatMap(\.value))
+    kept = [:]
     // The action `.over` comes before all answers, so that the sequence's resources are released before a call returns.
     let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
     actions.insert(.over, at: firstAnswer ?? actions.endIndex)
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { answer([id], finalAnswer(to: call)) }
+    for (id, call) in calls.all { answer([id], finalAnswer(to: call)) }
   }
 
   /// The exit code of a program that ran the sequence.

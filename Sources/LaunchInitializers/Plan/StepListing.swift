@@ -239,10 +239,8 @@ struct StepListing {
     // The points at the beginning and the end of a group share one `Node` object.
     var known: Set<ObjectIdentifier> = []
     let named = cycle.filter { known.insert(ObjectIdentifier(nodes[$0])).inserted }
-    let steps = named.filter { nodes[$0].declared != nil }
-    let shown = steps.isEmpty ? named : steps
-    let first = shown.indices.min { shown[$0] < shown[$1] } ?? 0
-    let path = (shown[first...] + shown[..<first] + shown[first...first]).map { nodes[$0].id }
+    let first = named.indices.min { named[$0] < named[$1] } ?? 0
+    let path = (named[first...] + named[..<first] + named[first...first]).map { nodes[$0].id }
     if path.count == 2 {
       return LaunchPlanError(.cycle, path: path, "\(path[0].quoted) waits for itself, so it can never begin.")
     }
@@ -251,7 +249,7 @@ struct StepListing {
     return LaunchPlanError(
       .cycle, path: path,
       """
-      Each of these steps waits for the next, so none of them can ever begin: \(listed.joined(separator: " → ")). Remove \
+      Each of these waits for the next, so none of them can ever begin: \(listed.joined(separator: " → ")). Remove \
       one .after, .requires or .before, or add .after() to a step that waits because it is listed after another one.
       """)
   }

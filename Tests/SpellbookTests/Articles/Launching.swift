@@ -53,8 +53,7 @@ import Testing
     func makeService(with configuration: any Configurable) async throws -> ConnectionPool {
       ConnectionPool()
     }
-    func shutDown() async throws {
-      let pool = try InitializerRegistry.current.resolve(ConnectionPool.self)
+    func shutDown(_ pool: ConnectionPool) async throws {
       await pool.close()
     }
   }
@@ -299,7 +298,7 @@ import Testing
     #expect(Screen().database.path == "/tmp/test.sqlite")
   }
 
-  @Test("the shutdown of a step resolves the service that it closes")
+  @Test("the shutdown of a step gets the service that it closes")
   func closing() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { PoolInitializer() }
     try await launch.launch()

@@ -2,15 +2,20 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-private func connect(to url: String?) async throws { #expect(url == "db.example.com") }
-private func disconnect() async throws {}
+private struct Connection: Sendable {
+  func close() async throws {}
+}
+private func connect(to url: String?) async throws -> Connection {
+  #expect(url == "db.example.com")
+  return Connection()
+}
 private func warm() async {}
 
-private struct Database: Initializable {
-  func perform(with configuration: any Configurable) async throws {
+private struct Database: ServiceInitializer {
+  func makeService(with configuration: any Configurable) async throws -> Connection {
     try await connect(to: configuration.value(for: "db", key: "url"))
   }
-  func shutDown() async throws { try await disconnect() }
+  func shutDown(_ connection: Connection) async throws { try await connection.close() }
 }
 
 private struct Consumer: RunningInitializer {
@@ -24,7 +29,7 @@ private struct Settings: Configurable {
 }
 
 /// The code samples of the article with this name.
-@Suite("Only a launch", .timeLimit(.minutes(20))) struct OnlyALaunch {
+@Suite("Only a launch", .registry, .timeLimit(.minutes(20))) struct OnlyALaunch {
   private let settings = Settings()
 
   private func sequence() throws -> LaunchSequence {
@@ -37,6 +42,19 @@ private struct Settings: Configurable {
     return launch
   }
 
+  @Test("a sequence needs no configuration, and its steps then read no values of the stage production")
+  func noConfiguration() async throws {
+    struct Read: Initializable {
+      func perform(with configuration: any Configurable) {
+        #expect(configuration.currentStage() == .production)
+        #expect(configuration.value(for: "db", key: "url") == nil)
+      }
+    }
+    let launch = try LaunchSequence { Read() }
+    #expect(try await launch.launch().entries.map(\.outcome) == [.completed])
+    await launch.shutDown()
+  }
+
   @Test("a launch runs, is looked at, and is shut down")
   func launch() async throws {
     #expect(throws: Never.self) { try sequence() }
@@ -45,7 +63,7 @@ private struct Settings: Configurable {
       Consumer().id("consumer").requires("database")
     }
     _ = {
-      let code = await launch.run(on: [.terminate, .interrupt])
+      let code = await launch.run(on: [.terminate, .interrupt], repeatingOn: [.hangup])
       return code
     }
     func print(_ timeline: String) { #expect(timeline.contains("consumer")) }
