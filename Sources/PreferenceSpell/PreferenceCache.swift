@@ -45,6 +45,12 @@ public import PreferenceStorage
     isErasing = declaration.isErasing
     (stored, override, home) = (store.withoutOverrides, store.override(forKey: key), store.home(ofKey: key))
     home?.hub.declarations.note(Value.self, forKey: home?.key ?? key, at: declaration.place)
+    #if DEBUG
+      let (declared, make) = declaration.defaultValue.source
+      let warning = home?.hub.declarations.warning(
+        onDefaultOfKey: home?.key ?? key, at: declaration.place, declared, make: make)
+      if let warning { writeToStandardError("Warning: \(warning)\n") }
+    #endif
     keys = [FormerPreferenceKey(key)] + declaration.formerKeys
     names = keys.map(\.key)
     signal = store.signal(forKey: key)

@@ -244,6 +244,14 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
   /// The default of a declared key, which all uses of the key in one store share.
   case declared(PreferenceKey<Value>)
 
+  /// The `PreferenceKey` that declares the default, if there is one, and a closure that makes the default.
+  var source: (key: PreferenceKey<Value>?, make: @Sendable () -> Value) {
+    switch self {
+    case .constant(let value), .shared(let value): (nil, { value })
+    case .declared(let key): (key, { key.defaultValue })
+    }
+  }
+
   /// Creates the default of a wrapper in the type or function whose name is `function`.
   init(_ value: Value, writtenIn function: StaticString) {
     // The name of a function has parentheses, unlike that of a type or a getter. The default of a wrapper in a function

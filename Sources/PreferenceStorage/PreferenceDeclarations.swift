@@ -16,6 +16,14 @@ package final class PreferenceDeclarations: Sendable {
     let place: Place?
     /// The default value, wrapped in a `MadeDefault`; nil until a default is made.
     var made: (any Sendable)?
+    /// The default in the source, for comparison with that of other declarations; nil in release builds.
+    var inSource: DefaultInSource?
+  }
+  private struct DefaultInSource: Sendable {
+    /// The identity of the `PreferenceKey` with the default; nil if the declaration itself has the default.
+    let key: ObjectIdentifier?
+    /// Returns the default as JSON text; nil if it can't be encoded.
+    let text: @Sendable () -> String?
   }
   private struct MadeDefault<Value: Sendable>: Sendable { let value: Value }
 
@@ -29,6 +37,36 @@ package final class PreferenceDeclarations: Sendable {
   /// Records that a key is declared with a type at a position in the source.
   package func note<Value>(_ type: Value.Type, forKey key: String, at place: Place) {
     withDeclaration(of: type, forKey: key, at: place) { _ in }
+  }
+
+  /// Records the default of a declaration, and returns a warning if another declaration of the key has a different one.
+  ///
+  /// Only debug builds call this method, and only the first call for a declaration compares defaults.
+  ///
+  /// - Parameter declared: The `PreferenceKey` with the default; nil if the declaration itself has the default.
+  package func warning<Value: Encodable & Sendable>(
+    onDefaultOfKey key: String, at place: Place, _ declared: AnyObject?, make: @escaping @Sendable () -> Value
+  ) -> String? {
+    let own = DefaultInSource(key: declared.map { ObjectIdentifier($0) }) { try? JSONText(encoding: make()).string }
+    let isNew = withDeclaration(of: Value.self, forKey: key, at: place) { declaration in
+      defer { declaration.inSource = declaration.inSource ?? own }
+      return declaration.inSource == nil
+    }
+    if !isNew { return nil }
+    let all = declarations.withLock { $0[key] ?? [] }
+    let other = all.first { other in
+      guard let otherPlace = other.place, let theirs = other.inSource, other.type == Value.self,
+        !PreferenceDeclarations.isSame(otherPlace, place), own.key == nil || theirs.key != own.key
+      else { return false }
+      return theirs.text() != own.text()
+    }
+    return other.map { other in
+      """
+      The preference \(key.debugDescription) has two declarations with different defaults, at \(other.place!) and at \
+      \(place). While no value is set, each reads its own. Declare the key once, as a PreferenceKey, or give one of the \
+      two another key.
+      """
+    }
   }
 
   /// Returns the kept default of this key, type and position; if there is none, makes a default and keeps it.

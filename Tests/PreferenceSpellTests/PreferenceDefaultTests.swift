@@ -54,6 +54,40 @@ extension PreferenceKeys {
     #expect(Other().level == 3)
   }
 
+  #if DEBUG
+    final class One {
+      @Preference var volume = 5
+      @Preference var name = "none"
+      @Preference(.install) var install
+    }
+    final class Other {
+      @Preference var volume = 8
+      @Preference var name = "none"
+      @Preference("volume") var text = "loud"
+      @Preference(.install) var install
+    }
+
+    @Test("is warned of once if two declarations of a key have different ones")
+    func different() async throws {
+      let result = try #require(
+        await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+          let store = MemoryPreferenceStore()
+          let registry = InitializerRegistry()
+          registry.register(.instance(store as any PreferenceStore))
+          registry.run {
+            for _ in 0..<2 {
+              let (one, other) = (One(), Other())
+              _ = (one.volume, one.name, one.install, other.volume, other.name, other.text, other.install)
+            }
+          }
+        })
+      let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
+        .filter { $0.hasPrefix("Warning:") }
+      #expect(lines.count == 1)
+      #expect(lines.first?.contains("\"volume\" has two declarations with different defaults") == true)
+    }
+  #endif
+
   @Test("is one for all threads")
   func race() async {
     let registry = InitializerRegistry.current
