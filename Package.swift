@@ -60,13 +60,7 @@ let modules: [Module] = [
 ///
 /// A store in a file needs POSIX, which Windows doesn't have.
 #if os(Windows)
-  let excluded = [
-    "PreferenceStorage": [
-      "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/Descriptor.swift",
-      "System/FilePath.swift", "System/FileStatus.swift", "System/FileSystem.swift", "System/FileWatch.swift",
-      "System/Inotify.swift", "System/Kqueue.swift", "System/SystemError.swift",
-    ]
-  ]
+  let excluded = ["PreferenceStorage": ["File"]]
 #else
   let excluded: [String: [String]] = [:]
 #endif

@@ -56,7 +56,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   }
 
   /// Whether the error means that the store must not use the file or folder that is now at the path.
-  var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile].contains(code) }
+  var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile, .insecureFolder].contains(code) }
 
   private static func shortened(_ key: String) -> String {
     key.unicodeScalars.count > 80 ? String(key.unicodeScalars.prefix(77)) + "..." : key
@@ -113,10 +113,5 @@ extension PreferenceError {
     public static let busy = Code("busy")
     /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
-    /// Another program replaced or edited the file without taking the file's lock, so some recent changes are lost.
-    ///
-    /// The code is also used for the reverse case: the store's file has replaced another program's file, because a
-    /// process ended during a rewrite. The store has made a copy of the other program's file.
-    public static let overwritten = Code("overwritten")
   }
 }

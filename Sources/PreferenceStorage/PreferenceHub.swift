@@ -25,7 +25,7 @@ public final class PreferenceHub: Sendable {
     var nextReader = 0
   }
 
-  let turn: Turn
+  private let turn = Turn((), of: nil)
   private let state = Lock(State())
   private let listenerCount = Atomic<Int>(0)
   private let recordReaderCount = Atomic<Int>(0)
@@ -34,23 +34,14 @@ public final class PreferenceHub: Sendable {
   package let declarations = PreferenceDeclarations()
 
   /// Creates a hub for a single store.
-  public init() { turn = Turn(of: nil) }
-
-  /// Creates the hub of a file; error messages name the file's path.
-  init(ofFile path: String) { turn = Turn(of: path) }
+  public init() {}
 
   /// Runs `body` while no other thread writes, then notifies readers that the keys returned by `body` have changed.
   ///
   /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is already writing; `.busy` if another
   ///   thread writes for more than five seconds.
   public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
-    try turn.take(within: Turn.defaultLimit)
-    let keys: Set<String>
-    do {
-      defer { turn.giveBack() }
-      keys = try body()
-    }
-    tell(keys)
+    tell(try turn.take(within: Patience.defaultLimit) { _ throws(PreferenceError) in try body() })
   }
 
   // MARK: Changes
@@ -135,10 +126,12 @@ public final class PreferenceHub: Sendable {
       return state.nextReader
     }
     reader.onTermination = { [self] _ in
-      state.withLock { state in
-        state.recordReaders[number] = nil
-        recordReaderCount.store(state.recordReaders.count, ordering: .sequentiallyConsistent)
+      // The lock is released before the reader.
+      let removed = state.withLock { state in
+        defer { recordReaderCount.store(state.recordReaders.count, ordering: .sequentiallyConsistent) }
+        return state.recordReaders.removeValue(forKey: number)
       }
+      withExtendedLifetime(removed) {}
       onEnd()
     }
     return stream
@@ -146,7 +139,7 @@ public final class PreferenceHub: Sendable {
 
   /// Sends the changes to the streams of `records(onEnd:)`.
   ///
-  /// The calling thread must hold the lock `turn`, so that the changes are sent in order.
+  /// One thread at a time may call this method, so that the changes are sent in order.
   func passOn(_ changes: [PreferenceChange]) {
     for reader in state.withLock({ Array($0.recordReaders.values) }) { for change in changes { reader.yield(change) } }
   }
@@ -181,7 +174,11 @@ public final class PreferenceHub: Sendable {
       state.errorReaders[state.nextReader] = reader
       return state.nextReader
     }
-    reader.onTermination = { [weak self] _ in self?.state.withLock { $0.errorReaders[number] = nil } }
+    reader.onTermination = { [weak self] _ in
+      // The lock is released before the reader.
+      let removed = self?.state.withLock { $0.errorReaders.removeValue(forKey: number) }
+      withExtendedLifetime(removed) {}
+    }
     return stream
   }
 }

@@ -22,6 +22,19 @@ public import Synchronization
       return try body(&state)
     }
   }
+
+  /// Calls `body` with exclusive access to the state, and returns the result of `body`.
+  ///
+  /// Returns nil, without calling `body`, if another thread has access to the state at the moment.
+  @inlinable package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    try mutex.withLockIfAvailable { state throws(Failure) in
+      _ = handOver.load(ordering: .acquiring)
+      defer { handOver.store(true, ordering: .releasing) }
+      return try body(&state)
+    }
+  }
 }
 
 extension Lock where State: Sendable {

@@ -15,8 +15,9 @@
       #expect(calls["assignment"] == ["flock", "statx", "write", "flock"])
       #expect(calls["set"] == ["flock", "statx", "write", "flock"])
       #expect(calls["synced set"] == ["flock", "statx", "write", "flock", "fdatasync"])
-      #expect(calls["equal set"] == ["flock", "statx", "pread64", "pread64", "flock"])
-      #expect(calls["transaction"] == ["flock", "statx", "pread64", "pread64", "write", "flock"])
+      #expect(calls["equal set"] == ["flock", "statx", "pread64", "flock"])
+      // A transaction that takes long, as it does under `strace`, also asks whether another process waits.
+      #expect(calls["transaction"]?.prefix(5) == ["flock", "statx", "pread64", "write", "flock"])
       #expect(calls["first read"] == ["statx", "fstat", "pread64"])
       #expect(calls["followed read"] == [])
     }

@@ -91,7 +91,7 @@ import Testing
     #expect(try folder.names == [file.lastPathComponent])
   }
 
-  /// A disk on which another program appends a line while a new file is synchronized, and after the old one is marked.
+  /// A disk on which another program appends a line while a new file is synchronized, twice.
   ///
   /// `@unchecked Sendable`: one thread uses it.
   private final class AppendedDisk: FileSystem, @unchecked Sendable {
@@ -101,64 +101,11 @@ import Testing
 
     init(path: FilePath) { self.path = path }
 
-    private func appendNext(upTo number: Int) throws(SystemError) {
-      guard isAppending, count < number else { return }
-      count += 1
-      try appendLine("{\"e\(count)\":\(count)}", to: path)
-    }
-
     override func synchronize(_ file: Int32) throws(SystemError) {
       try super.synchronize(file)
-      try appendNext(upTo: 1)
-    }
-
-    override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
-      let length = try super.append(bytes, to: file)
-      if bytes.elementsEqual("a3a6bf43 {}\n".utf8) { try appendNext(upTo: 2) }
-      return length
-    }
-  }
-
-  @Test("in place, beside a program that appends without the lock, loses nothing, and says that another program wrote")
-  func appendedInPlace() throws {
-    let disk = OverwrittenDisk(path: FilePath(file.path))
-    let store = try FilePreferenceStore(path: FilePath(file.path), system: disk)
-    try store.set(1, forKey: "a")
-    try store.set(2, forKey: "a")
-    try FileManager.default.linkItem(at: file, to: folder.file("second"))
-    disk.isAppending = true
-    let error = #expect(throws: PreferenceError.self) { try store.compact() }
-    disk.isAppending = false
-    #expect(error?.code == .unwritable)
-    #expect(error?.description.contains("Another program wrote to it at the same time") == true, "\(error as Any)")
-    #expect(disk.count > 0)
-    let other = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
-    #expect(Set(other.keys) == Set(["a"] + (1...disk.count).map { "e\($0)" }))
-    try store.set(3, forKey: "a")
-    try store.compact()
-    try other.reload()
-    #expect(try other.value(Int.self, forKey: "a") == 3)
-    #expect(store.json() == other.json() && other.keys.count == disk.count + 1)
-  }
-
-  /// A disk on which another program appends a line whenever a part of the file is overwritten.
-  ///
-  /// `@unchecked Sendable`: one thread uses it.
-  private final class OverwrittenDisk: FileSystem, @unchecked Sendable {
-    let path: FilePath
-    var isAppending = false
-    var count = 0
-
-    init(path: FilePath) { self.path = path }
-
-    override func overwrite(
-      _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
-    ) throws(SystemError) -> Int {
-      if isAppending {
-        count += 1
-        try appendLine("{\"e\(count)\":\(count)}", to: path)
-      }
-      return try super.overwrite(bytes, at: offset, in: file)
+      guard isAppending, count < 2 else { return }
+      count += 1
+      try appendLine("{\"e\(count)\":\(count)}", to: path)
     }
   }
 
@@ -186,28 +133,29 @@ import Testing
     #expect(try file.mode == 0o640)
   }
 
-  @Test("a file with a second name is compacted in place, under both names, and other stores follow without an error")
+  @Test("a file with a second name only grows, under both names, which is reported once and by compact()")
   func secondName() async throws {
     let one = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 300)
-    try one.set("x", forKey: "removed")
-    try one.removeValue(forKey: "removed")
+    try one.set(0, forKey: "both")
     let second = folder.file("second")
     try FileManager.default.linkItem(at: file, to: second)
-    let two = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
-    let errors = two.errors
-    try two.set(-1, forKey: "both")
+    let errors = one.errors
     for turn in 0..<100 { try one.set(turn, forKey: "both") }
-    try two.reload()
+    let two = try FilePreferenceStore(path: FilePath(second.path), system: FileSystem())
     #expect(try two.value(Int.self, forKey: "both") == 99)
     try two.set(100, forKey: "both")
-    try one.compact()
-    try two.set("s", forKey: "last")
-    #expect(try second.text == file.text && file.contents.count < 150)
-    #expect(try FilePreferenceStore(url: second).json() == two.json())
-    // If the stores had reported an error, it would come first.
-    two.reportError(PreferenceError(.busy, "the end"))
-    #expect(await errors.first { _ in true }?.code == .busy)
-    #expect(two.keys == ["both", "last"] && two.recovery == nil)
+    try one.reload()
+    #expect(try one.value(Int.self, forKey: "both") == 100)
+    #expect(code { try one.compact() } == .unwritable)
+    #expect(try second.text == file.text && folder.names == ["second", file.lastPathComponent])
+    one.reportError(PreferenceError(.invalidKey, "the last one"))
+    var codes: [PreferenceError.Code] = []
+    for await error in errors {
+      codes.append(error.code)
+      if error.code == .invalidKey { break }
+      #expect(error.description.contains("it only grows"))
+    }
+    #expect(codes == [.unwritable, .invalidKey])
   }
 
   @Test("a file of 100 MB is read, and compacted at the next write", .enabled(if: Effort.isLong))

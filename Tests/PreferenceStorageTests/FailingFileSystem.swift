@@ -56,12 +56,6 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
     try write(bytes) { bytes throws(SystemError) in try base.append(bytes, to: file) }
   }
 
-  override func overwrite(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
-  ) throws(SystemError) -> Int {
-    try write(bytes) { bytes throws(SystemError) in try base.overwrite(bytes, at: offset, in: file) }
-  }
-
   private func write(
     _ bytes: UnsafeRawBufferPointer, by write: (UnsafeRawBufferPointer) throws(SystemError) -> Int
   ) throws(SystemError) -> Int {
@@ -136,11 +130,6 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
   override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try step("rename")
     try base.rename(path, to: newPath)
-  }
-
-  override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
-    try step("renameat2")
-    return try base.exchange(path, with: other)
   }
 
   override func remove(_ path: FilePath) throws(SystemError) {

@@ -75,7 +75,7 @@ import Testing
   func sharing() throws {
     let one = try FilePreferenceStore(url: file)
     let two = try FilePreferenceStore(
-      url: folder.url.appending(path: "../\(folder.url.lastPathComponent)/./\(file.lastPathComponent)"))
+      url: folder.url.appending(path: "./\(file.lastPathComponent)"))
     try one.set(1, forKey: "a")
     #expect(try two.value(Int.self, forKey: "a") == 1)
   }

@@ -21,7 +21,7 @@
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("is written to, keeps every change, and is compacted in place")
+    @Test("is written to, keeps every change, and only grows")
     func written() async throws {
       let (file, inside) = (folder.file("outside"), folder.file())
       try file.overwrite("#preferences 1\n{\"a\":1}\n")
@@ -39,24 +39,18 @@
           insist(other.keys == ["a", "b", "last"])
           insist(try other.value(Int.self, forKey: "b") == 99)
           insist(store.recovery == nil && other.recovery == nil)
-          try store.compact()
+          insist(code { try store.compact() } == .unwritable)
           _exit(0)
         }
         var status: Int32 = 0
         insist(waitpid(child, &status, 0) == child && status == 0)
       }
       #expect(try inside.text == "")
-      let lines = try file.text.split(separator: "\n").map(String.init)
-      #expect(
-        lines.dropLast() == [
-          "#preferences 1", "1cd57780 { }", #"561bacaf {"a":1}"#, #"a61beece {"b":99}"#, #"32ecd737 {"last":"x"}"#,
-        ])
-      // No two files end with the same line.
-      #expect(lines.last?.drop { $0 != "{" }.filter { !$0.isWhitespace } == "{}")
+      #expect(try file.text.split(separator: "\n").count == 103)
       #expect(try folder.names == ["outside", "store.preferences"])
     }
 
-    @Test("loses nothing that several processes have written, some of which are killed while they rewrite it")
+    @Test("loses nothing that several processes have written, some of which are killed while they write it")
     func writers() async throws {
       let (file, inside) = (folder.file("outside"), folder.file())
       try file.overwrite("#preferences 1\n")
@@ -73,12 +67,12 @@
         insist(MountNamespace.enter(mounting: file, at: inside))
         let log = open(acknowledged, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         insist(log >= 0)
-        // Two writers compact the file all the time. Each of the others is killed as soon as it has written 20 values.
+        // Each of the writers but two is killed as soon as it has written 20 values.
         let patients = (0..<2).map { writer(number: $0, at: inside, turns: 200, acknowledging: log) }
         for number in 2..<2 + repetitions(debug: 15, release: 40) {
           let writer = writer(number: number, at: inside, turns: .max, acknowledging: log)
           while count(of: number, in: acknowledged) < 20 { usleep(100) }
-          // The moment within a rewriting is another one each time.
+          // The moment within a write is another one each time.
           usleep(UInt32(number) * 137 % 2_000)
           kill(writer, SIGKILL)
           var status: Int32 = 0
@@ -94,12 +88,10 @@
           // A value that was written, but not acknowledged before the writer was killed, may be there as well.
           insist(found == value || found == value + 1)
         }
-        try store.compact()
-        insist(try FilePreferenceStore(path: FilePath(inside), system: FileSystem()).recovery == nil)
+        insist(store.recovery == nil)
         _exit(0)
       }
       #expect(try inside.text == "")
-      #expect(try file.contents.count < 10_000)
     }
   }
 

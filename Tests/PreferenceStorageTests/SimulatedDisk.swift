@@ -20,14 +20,12 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   enum NameChange: Sendable {
     case made(FilePath, Int)
     case renamed(FilePath, FilePath)
-    case exchanged(FilePath, FilePath)
     case removed(FilePath)
 
     func apply(to names: inout [FilePath: Int]) {
       switch self {
       case .made(let path, let inode): names[path] = inode
       case .renamed(let path, let newPath): names[newPath] = names.removeValue(forKey: path)
-      case .exchanged(let path, let other): (names[path], names[other]) = (names[other], names[path])
       case .removed(let path): names[path] = nil
       }
     }
@@ -155,7 +153,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
       if path == "/folder" { return 99 }
       switch (state.names[path], access) {
       case (_?, .creating): throw SystemError("open", 17)
-      case (nil, .reading), (nil, .appending), (nil, .overwriting): throw SystemError("open", 2)
+      case (nil, .reading), (nil, .appending): throw SystemError("open", 2)
       case (nil, .creating):
         if state.isFull { throw SystemError("open", 28) }
         try state.willChange("open")
@@ -222,17 +220,6 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  override func overwrite(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
-  ) throws(SystemError) -> Int {
-    try state.withLock { state throws(SystemError) in
-      try state.willChange("pwrite")
-      let inode = try state.inode(file)
-      state.files[inode]?.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes)
-      return bytes.count
-    }
-  }
-
   override func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       try state.willChange("ftruncate")
@@ -265,18 +252,8 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   }
 
   override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
-    try checkReplacing(newPath)
+    if state.withLock({ $0.fixedPath }) == newPath { throw SystemError("rename", 16) }
     try change(.renamed(path, newPath), "rename")
-  }
-
-  private func checkReplacing(_ path: FilePath) throws(SystemError) {
-    if state.withLock({ $0.fixedPath }) == path { throw SystemError("rename", 16) }
-  }
-
-  override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
-    try checkReplacing(other)
-    try change(.exchanged(path, other), "renameat2")
-    return true
   }
 
   override func remove(_ path: FilePath) throws(SystemError) { try change(.removed(path), "unlink") }

@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("Symbolic links") struct SymbolicLinkTests {
+@Suite("Symbolic links", .timeLimit(.hang)) struct SymbolicLinkTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
   var target: URL { folder.url.appending(path: "real/target.preferences") }
@@ -48,6 +48,7 @@ import Testing
     for number in 1...100 {
       try first.set(number, forKey: "a")
       #expect(try second.value(Int.self, forKey: "a") == number)
+      try third.reload()
       #expect(try third.value(Int.self, forKey: "a") == number)
     }
   }
@@ -72,23 +73,51 @@ import Testing
     #endif
   }
 
-  @Test("a link is resolved once: leading it elsewhere doesn't move an open store")
-  func resolvedOnce() throws {
-    try FileManager.default.createSymbolicLink(
-      atPath: file.path, withDestinationPath: "real/target.preferences")
-    let store = try FilePreferenceStore(url: file)
+  @Test(
+    "a link that is led elsewhere is followed by reload(), a write, and a store that follows others", arguments: 0..<3)
+  func ledElsewhere(way: Int) async throws {
+    try target.overwrite("#preferences 1\n{\"a\":1}\n")
+    try folder.write("#preferences 1\n{\"a\":2}\n", to: "real/elsewhere")
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "real/target.preferences")
+    let store = try FilePreferenceStore(url: file, followsOthers: way == 2)
+    for _ in 0..<2 { #expect(try store.value(Int.self, forKey: "a") == 1) }
     try FileManager.default.removeItem(at: file)
     try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "real/elsewhere")
-    try store.set(1, forKey: "a")
-    #expect(try target.text.contains("\"a\":1"))
+    switch way {
+    case 0: try store.reload()
+    case 1: try store.set(3, forKey: "b")
+    default: while try store.value(Int.self, forKey: "a") != 2 { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+    try store.set(4, forKey: "c")
+    #expect(try target.text == "#preferences 1\n{\"a\":1}\n")
   }
 
-  @Test("a store through a link and one on its target share their memory")
-  func sharing() throws {
+  @Test("a link on the way to the folder is followed, as container platforms switch a mounted folder")
+  func folderLedElsewhere() async throws {
+    for release in 1...2 {
+      try folder.write("#preferences 1\n{\"a\":\(release)}\n", to: "..data-\(release)/store.preferences")
+    }
+    let (data, new) = (folder.file("..data"), folder.file("..data.new"))
+    try FileManager.default.createSymbolicLink(atPath: data.path, withDestinationPath: "..data-1")
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "..data/store.preferences")
+    let store = try FilePreferenceStore(url: file)
+    var changes = store.changes().makeAsyncIterator()
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    try FileManager.default.createSymbolicLink(atPath: new.path, withDestinationPath: "..data-2")
+    try FileSystem().rename(FilePath(new.path), to: FilePath(data.path))
+    #expect(await changes.next() == ["a"])
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
+  @Test("a store through a link and one on its target are like stores of two processes")
+  func twoPaths() throws {
     try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: target.path)
     let one = try FilePreferenceStore(url: file)
     let two = try FilePreferenceStore(url: target)
-    try one.set(1, forKey: "a")
-    #expect(try two.value(Int.self, forKey: "a") == 1)
+    for number in 1...100 {
+      try one.set(number, forKey: "a")
+      #expect(try two.transaction { try $0.value(Int.self, forKey: "a") } == number)
+    }
   }
 }

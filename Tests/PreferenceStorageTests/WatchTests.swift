@@ -161,12 +161,16 @@
     }
 
     @Test("an error that reads throw already isn't reported again")
-    func sameErrorIsReportedOnce() throws {
+    func sameErrorIsReportedOnce() async throws {
       let store = try FilePreferenceStore(url: folder.file())
-      let error = PreferenceError(.notAPreferencesFile, "isn't a file")
-      #expect(store.file.noteFailure(error))
-      #expect(!store.file.noteFailure(error))
-      #expect(store.file.memory.withLock(\.failure?.code) == .notAPreferencesFile)
+      var errors = store.errors.makeAsyncIterator()
+      let changes = store.changes()
+      try FileManager.default.createDirectory(at: folder.file(), withIntermediateDirectories: false)
+      #expect(await errors.next()?.code == .notAPreferencesFile)
+      for _ in 0..<3 { #expect(store.file.catchUp(within: .seconds(1))) }
+      store.report(PreferenceError(.invalidKey, "the last one"))
+      #expect(await errors.next()?.code == .invalidKey)
+      withExtendedLifetime(changes) {}
     }
 
     @Test("a file that couldn't be watched for want of descriptors is watched when there are some")

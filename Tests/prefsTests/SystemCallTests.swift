@@ -27,7 +27,7 @@
 
     /// Runs the command with an injection at each call in turn, until it makes no further call.
     ///
-    /// A file with a second name is rewritten in place.
+    /// A file with a second name can't be rewritten.
     func forEachCall(
       _ call: String, _ injection: String, _ command: [String], hasSecondName: Bool = false,
       check: (Tool.Result, Comment) throws -> Void
@@ -70,16 +70,8 @@
     }
 
     @Test("a rewriting of the file killed at any of its system calls loses nothing", arguments: calls + loaderCalls)
-    func kill(call: String) throws { try kill(at: call, hasSecondName: false) }
-
-    @Test(
-      "a rewriting in place killed at any of its system calls loses nothing",
-      arguments: ["pread64", "write", "pwrite64", "fdatasync", "ftruncate"])
-    func killInPlace(call: String) throws { try kill(at: call, hasSecondName: true) }
-
-    func kill(at call: String, hasSecondName: Bool) throws {
-      try forEachCall(call, "signal=SIGKILL", ["set", "d", "3"], hasSecondName: hasSecondName) {
-        (result, comment) throws in
+    func kill(call: String) throws {
+      try forEachCall(call, "signal=SIGKILL", ["set", "d", "3"]) { (result, comment) throws in
         #expect(result.status == nil || result.status == 0, comment)
         let state = try Tool.run([file, "export"]).output.replacing(",\n  \"d\": 3", with: "")
         #expect(state == SystemCallTests.state, comment)
@@ -96,9 +88,9 @@
     func errors(call: String, error: String) throws { try fail(at: call, error, hasSecondName: false) }
 
     @Test(
-      "so it is if the file is rewritten in place", arguments: ["write", "pwrite64", "fdatasync", "ftruncate"],
+      "so it is if the file has a second name, and can't be rewritten", arguments: ["write", "fdatasync", "ftruncate"],
       ["EIO", "ENOSPC"])
-    func errorsInPlace(call: String, error: String) throws { try fail(at: call, error, hasSecondName: true) }
+    func errorsOfSecondName(call: String, error: String) throws { try fail(at: call, error, hasSecondName: true) }
 
     func fail(at call: String, _ error: String, hasSecondName: Bool) throws {
       try forEachCall(call, "error=\(error)", ["set", "a", "9"], hasSecondName: hasSecondName) {

@@ -2,33 +2,23 @@ internal import Support
 
 /// The location of a preferences file, with the check that no other user can replace the file.
 struct FileLocation: Sendable {
-  /// The path of the file, which is absolute and free of symbolic links after it has been resolved.
-  private(set) var path: FilePath
-  /// Whether `path` is completely resolved, which is possible only once its folder exists.
-  private var isResolved = false
-  /// A missing folder that is the target of a symbolic link on the path, or the first missing ancestor of the target.
+  /// The absolute path as the program has spelled it, with its symbolic links.
+  let path: FilePath
+
+  init(_ path: FilePath) {
+    // A relative path stays in the folder that is the current one now.
+    let folder = path.isAbsolute ? "" : (try? FileSystem().resolve(".")) ?? "."
+    let names = (folder.names + path.names).filter { $0 != "." }
+    self.path = path.isValid && folder != "." ? names.reduce("/") { $0.appending($1) } : path
+  }
+
+  /// Follows the symbolic links of the path, checks the folder, and creates missing folders if `making` is true.
   ///
-  /// It is nil if no symbolic link to a missing folder was found.
-  private var missingTarget: FilePath?
-
-  var folder: FilePath { path.folder }
-
-  /// The path as the program has passed it, for error messages about symbolic links.
-  private let spelledPath: FilePath
-
-  init(_ path: FilePath) { (self.path, spelledPath) = (path, path) }
-
-  /// Resolves the path before the file is opened, checks its folders, and creates missing folders if `making` is true.
+  /// If a link leads to a missing file, the file will be created at the target of the link.
   ///
-  /// Symbolic links are followed even if the folder doesn't exist yet, so that all stores on a path share one file. If
-  /// a link leads to a missing file, the file will be created at the target of the link. A resolved path stays the
-  /// same while its folder exists.
-  ///
-  /// - Returns: False if the folder doesn't exist and `making` is false; otherwise, true.
-  mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
-    do {
-      return try resolve(making: making, in: system)
-    } catch {
+  /// - Returns: The path of the file without symbolic links; nil if its folder doesn't exist and `making` is false.
+  func target(making: Bool, in system: FileSystem) throws(PreferenceError) -> FilePath? {
+    do { return try follow(making: making, in: system) } catch {
       if let error = error as? PreferenceError { throw error }
       let error = error as? SystemError ?? .cycle
       let translate = making && error != .cycle ? PreferenceError.writing : PreferenceError.reading
@@ -36,63 +26,28 @@ struct FileLocation: Sendable {
     }
   }
 
-  private mutating func resolve(making: Bool, in system: FileSystem) throws -> Bool {
+  private func follow(making: Bool, in system: FileSystem) throws -> FilePath? {
     guard path.isValid else { throw SystemError("open", EINVAL) }
+    func resolve(_ folder: FilePath) throws(SystemError) -> FilePath? {
+      try system.ifPresent { () throws(SystemError) in try system.resolve(folder) }
+    }
     var found = path
     for _ in 0..<40 {
-      guard let folder = try system.ifPresent({ () throws(SystemError) in try system.resolve(found.folder) }) else {
-        try followLinks(in: system)
-        guard making else { return false }
-        if let missingTarget, try system.find(missingTarget) == nil {
-          throw PreferenceError.reading(.cycle, path: spelledPath.description)
-        }
-        found = path
+      var resolved = try resolve(found.folder)
+      if resolved == nil {
+        guard making else { return nil }
         try FileLocation.makeFolder(found.folder, in: system)
-        continue
+        resolved = try resolve(found.folder)
       }
+      // If the folder is still missing, it is a link to a missing folder, or below one.
+      guard let folder = resolved else { throw SystemError.cycle }
       try FileLocation.check(folder, in: system)
-      if isResolved { return true }
       found = folder.appending(found.name)
-      guard try system.find(found)?.kind == .link else {
-        (path, isResolved) = (found, true)
-        return true
-      }
+      guard try system.find(found)?.kind == .link else { return found }
       found = folder.appending(try system.target(ofLink: found))
     }
     // The links form a cycle or a very long chain.
     throw SystemError.cycle
-  }
-
-  /// Resolves the symbolic links in `path`, if it is absolute, up to the first missing folder or file.
-  private mutating func followLinks(in system: FileSystem) throws(SystemError) {
-    guard path.isAbsolute else { return }
-    var (found, rest): (FilePath, [FilePath]) = ("/", path.names)
-    var (linkCount, countAfterLink) = (0, Int.max)
-    while !rest.isEmpty {
-      let name = rest.removeFirst()
-      if name == ".." { found = found.folder }
-      if name == "." || name == ".." { continue }
-      let next = found.appending(name)
-      guard let status = try system.find(next) else {
-        // Nothing exists below the missing `next`, so the remaining names can't be links, unless a `..` is among them.
-        // If a symbolic link to a folder leads to `next` or to a folder below `next`, the link's target is missing.
-        // Then `resolve` throws an error instead of creating `next`.
-        if rest.count >= countAfterLink { missingTarget = next }
-        path = rest.reduce(next) { $0.appending($1) }
-        return
-      }
-      guard status.kind == .link else {
-        found = next
-        continue
-      }
-      linkCount += 1
-      guard linkCount <= 40 else { throw SystemError.cycle }
-      if !rest.isEmpty { countAfterLink = min(countAfterLink, rest.count) }
-      let target = try system.target(ofLink: next)
-      if target.isAbsolute { found = "/" }
-      rest = target.names + rest
-    }
-    path = found
   }
 }
 
@@ -106,7 +61,8 @@ extension FileLocation {
       if try system.find(folder) != nil { continue }
       do throws(SystemError) { try system.makeFolder(folder) } catch {
         if error.isTaken { continue }
-        throw error
+        // The folder above exists, or has just been made, so it is a link to a missing folder.
+        throw error.isMissing ? .cycle : error
       }
       try system.synchronizeFolder(folder.folder)
     }
@@ -147,14 +103,14 @@ extension FileLocation {
 
 // MARK: Companion files
 
-extension FileLocation {
+extension FilePath {
   /// Returns the path of an auxiliary file in the same folder, such as `settings.preferences.rewriting`.
   ///
   /// File names have at most 255 bytes, so a long name is truncated and followed by the checksum of the whole name.
   func companion(_ suffix: String) -> FilePath { folder.appending(companionPrefix + suffix) }
 
   private var companionPrefix: FilePath {
-    let name = path.name
+    let name = self.name
     if name.bytes.count <= 200 { return name + "." }
     let checksum = Array(name.bytes).withUnsafeBytes { Line.checksum($0) }
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."

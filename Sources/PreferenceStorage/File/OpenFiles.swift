@@ -2,9 +2,10 @@ import Support
 
 /// The open preferences files of this process, so that all stores on one path share one file.
 ///
-/// A file is identified by the bytes of its path, with symbolic links resolved. The inode wouldn't do, because it
-/// changes when a compaction replaces the file. Two hard links to one file count as two files. The stores on these
-/// links wait for each other's file lock, as two processes do.
+/// A file is identified by the bytes of its absolute path, as it is spelled. The inode wouldn't do, because it changes
+/// when a compaction replaces the file. Nor would the path without symbolic links, because a link can be led elsewhere
+/// at any time. Two paths to one file count as two files, and their stores wait for each other's file lock, as two
+/// processes do.
 final class OpenFiles: Sendable {
   private struct Reference: Sendable { weak var file: PreferencesFile? }
 

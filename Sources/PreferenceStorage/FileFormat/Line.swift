@@ -6,40 +6,6 @@ enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
-  /// The line that a store appends to an old file before replacing it with a new file; the line's object is empty.
-  ///
-  /// From this line, other processes that still have the old file open learn that the new file has all of the old
-  /// file's values.
-  static let mark: [UInt8] = {
-    var bytes: [UInt8] = []
-    append([], to: &bytes)
-    return bytes
-  }()
-
-  /// The line after the header of a file that was rewritten in place; its object is `{ }`.
-  static let markOfRewriting: [UInt8] = {
-    var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + Array("{ }".utf8)
-    seal(&bytes, from: 0)
-    return bytes
-  }()
-
-  /// Returns a line with an empty object in which spaces and tabs represent a random number.
-  ///
-  /// A store that rewrites a file in place puts this line at the end. Because the number differs each time, another
-  /// process notices the rewriting even if the length of the file is unchanged. The process can also tell the rewritten
-  /// file from a restored copy.
-  static func uniqueMark() -> [UInt8] {
-    let digits = UInt64.random(in: .min ... .max)
-    var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + [UInt8(ascii: "{")]
-    bytes += (0..<64).map { UInt8(ascii: digits >> $0 & 1 == 0 ? " " : "\t") }
-    bytes.append(UInt8(ascii: "}"))
-    seal(&bytes, from: 0)
-    return bytes
-  }
-
-  /// The length of a line that `uniqueMark()` returns, without its newline.
-  static let uniqueMarkLength = uniqueMark().count - 1
-
   /// Appends to the bytes one line that contains all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
@@ -205,77 +171,5 @@ enum Hexadecimal {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(digit - UInt8(ascii: "A") + 10)
     default: nil
     }
-  }
-}
-
-// MARK: The known part of a file
-
-/// The part of a file that the values in memory reflect, from the beginning of the file to the end of a line.
-///
-/// Before a write, a store looks for changes by other stores. It compares only the end of this part with the same bytes
-/// of the file. This is enough, because another store either appends to the file, or rewrites it so that these bytes
-/// differ: a rewritten file ends with a unique line (`Line.uniqueMark()`), or has only the header. The end includes all
-/// bytes that this process has appended since its last comparison.
-struct KnownPart: Sendable, Equatable {
-  /// A number of bytes at the beginning of the file, and their checksum.
-  struct Beginning: Sendable, Equatable {
-    var length = 0
-    var checksum: UInt32 = 0
-  }
-
-  private var all = Beginning()
-  /// The bytes of the known part that precede its end; no bytes at first.
-  ///
-  /// A store compares the end with the file. The end has at least 64 KiB, or is the whole part if the part is shorter.
-  private(set) var endStart = Beginning()
-  /// The value that the next call of `noteCompared()` gives to `endStart`.
-  ///
-  /// The known part usually continues for 64 to 128 KiB after the bytes that this beginning counts.
-  private var nextEndStart = Beginning()
-  /// The next value of `nextEndStart`; the known part continues for less than 64 KiB after these bytes.
-  private var lastEndStart = Beginning()
-  /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
-  private(set) var lacksNewline = false
-
-  private static let endLength = 64 * 1024
-
-  var length: Int { all.length }
-
-  /// Whether the part is so short that a comparison of its end includes the whole part.
-  var isShort: Bool { endStart.length == 0 }
-
-  /// Extends the part by the bytes of the lines that follow it.
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard let last = bytes.last else { return }
-    lacksNewline = last != UInt8(ascii: "\n")
-    var rest = UnsafeRawBufferPointer(bytes)
-    while !rest.isEmpty {
-      let next = UnsafeRawBufferPointer(rebasing: rest.prefix(KnownPart.endLength))
-      all.checksum = Line.checksum(next, after: all.checksum)
-      all.length += next.count
-      if all.length - lastEndStart.length >= KnownPart.endLength { (nextEndStart, lastEndStart) = (lastEndStart, all) }
-      rest = UnsafeRawBufferPointer(rebasing: rest[next.count...])
-    }
-  }
-
-  /// Records that a comparison has just shown that the file begins with this part.
-  mutating func noteCompared() { endStart = nextEndStart }
-
-  /// Returns whether the bytes, read from the file at the offset `endStart.length`, begin with the end of this part.
-  func endsLike(_ bytes: [UInt8]) -> Bool {
-    let count = length - endStart.length
-    return count <= bytes.count
-      && bytes.withUnsafeBytes {
-        Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<count]), after: endStart.checksum) == all.checksum
-      }
-  }
-
-  /// Returns whether the file still consists of exactly this part.
-  func isAll(of file: [UInt8]) -> Bool { length == file.count && isBeginning(of: file) }
-
-  /// Returns whether the file still begins with this part.
-  func isBeginning(of file: [UInt8]) -> Bool {
-    length <= file.count
-      && all.checksum == file.withUnsafeBytes { Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<length])) }
   }
 }

@@ -10,8 +10,6 @@ struct LineParser {
   private(set) var known: KnownPart
   /// Whether every line that was read has a valid checksum and a newline, like the lines that this library writes.
   private(set) var isAllChecked = true
-  /// The checksum of the last unique line (`Line.uniqueMark()`) among the lines that were read; nil if there is none.
-  private(set) var uniqueMark: UInt32?
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
@@ -104,15 +102,11 @@ struct LineParser {
         break
       }
       note(kind, length: text.count + 1)
-      if kind == .checked {
-        checkedCount += 1
-        if line.isEmpty, text.count == Line.uniqueMarkLength { uniqueMark = Line.statedChecksum(of: text) }
-      }
+      if kind == .checked { checkedCount += 1 }
       end = min(stop + 1, bytes.count)
       start = stop + 1
     }
     known.append(UnsafeBufferPointer(rebasing: bytes[..<end]))
-    known.noteCompared()
     if known.lacksNewline { isAllChecked = false }
     return checkedCount
   }

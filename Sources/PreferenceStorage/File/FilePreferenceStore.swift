@@ -30,7 +30,7 @@ internal import Support
 /// *Fork.* In a forked child, the parent's stores throw `.forked`. The child can open the file again but not watch it.
 public final class FilePreferenceStore: ErrorReporter {
   /// The default limit on the time that a write waits for another process or thread, which is 5 seconds.
-  public static let defaultLockWaitLimit = Turn.defaultLimit
+  public static let defaultLockWaitLimit = Patience.defaultLimit
 
   let file: PreferencesFile
   let terms: WriteTerms
@@ -38,8 +38,8 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Opens the file, or prepares to create it at the first write or transaction.
   ///
-  /// A symbolic link is resolved only once, so the store ignores later changes of the link. Missing folders are created
-  /// with the file, accessible only to their owner.
+  /// The path is followed at each look at the file. If a symbolic link on it is led elsewhere, the store has the values
+  /// of the file that the path leads to then. Missing folders are created with the file, accessible only to their owner.
   ///
   /// - Parameters:
   ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
@@ -70,8 +70,7 @@ public final class FilePreferenceStore: ErrorReporter {
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
     system: FileSystem? = nil, compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
-    var location = FileLocation(path)
-    _ = try location.prepare(making: false, in: system ?? FileSystem())
+    let location = FileLocation(path)
     let own = system.map { PreferencesFile(at: location, in: $0, compactingAbove: minimum) }
     let file = own ?? OpenFiles.current.file(at: location)
     try file.reload()
@@ -88,7 +87,7 @@ public final class FilePreferenceStore: ErrorReporter {
   ///
   /// Damage is recorded only when the file is read under its lock. The property therefore stays nil while another
   /// process holds the lock.
-  public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
+  public var recovery: PreferenceRecovery? { file.values.recovery }
 
   /// Reads the file again, and returns the damage that was found in the file; nil if the file is sound.
   ///
@@ -96,12 +95,7 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   store's `lockWaitLimit`; or any error in reading the file.
   package func damage() throws(PreferenceError) -> PreferenceRecovery? {
     let limit = terms.lockWaitLimit
-    let isChecked = try file.inTurn(within: limit) { () throws(PreferenceError) in
-      try file.lookAround(waiting: limit)
-      // If the file seems damaged, `known` stays nil until the file is read under its lock.
-      return file.descriptor == nil || file.known != nil
-    }
-    if isChecked { return recovery }
+    if try file.check(within: limit) { return recovery }
     throw PreferenceError(
       .busy,
       "seems damaged, but another process did not release its lock within \(limit), so it could not be checked. Check it"
@@ -132,14 +126,14 @@ public final class FilePreferenceStore: ErrorReporter {
   /// `import(from:)` can read a file that contains this object.
   public func json() -> String {
     if followsOthers { file.noteRead() }
-    return JSONText.object(file.memory.withLock(\.table).allEntries)
+    return JSONText.object(file.values.table.allEntries)
   }
 
   /// Returns the values of some keys as a JSON object with a line for each key, in the order of the argument.
   ///
   /// A key without a value has the value `null` in the object.
   package func json(ofKeys keys: [String]) -> String {
-    let table = file.memory.withLock(\.table)
+    let table = file.values.table
     return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
   }
 
@@ -215,7 +209,7 @@ extension FilePreferenceStore {
   static func opening(_ path: FilePath) -> FilePreferenceStore {
     do { return try FilePreferenceStore(path: path) } catch {
       let file = PreferencesFile(at: FileLocation(path), in: FileSystem())
-      file.memory.withLock { $0.failure = error }
+      file.values.noteFailure(error)
       return FilePreferenceStore(file, WriteTerms(), followsOthers: true)
     }
   }

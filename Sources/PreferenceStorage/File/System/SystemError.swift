@@ -37,9 +37,14 @@ extension PreferenceError {
   /// A failed compaction or repair loses no change.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     let reason =
-      error.number == ESTALE
-      ? "Another program wrote to it at the same time, or put another file in its place: try again"
-      : "That takes space for a second copy and, if the file is damaged, a folder that may be written"
+      switch true {
+      case error.number == ESTALE:
+        "Another program wrote to it at the same time, or put another file in its place: try again"
+      case error.isOfFixedFile:
+        "No other file can take its place, for instance because it is mounted by itself, has a second name, is another"
+          + " user's, or its folder may not be written. So it only grows"
+      default: "That takes space for a second copy"
+      }
     return PreferenceError(
       error.isFull ? .noSpace : .unwritable,
       "could not be rewritten without what is outdated or damaged; all changes are kept in the file as it is. \(reason)",

@@ -13,6 +13,8 @@
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
+      /// The name in the folder of the file that the path leads to.
+      var name: FilePath
       /// The watch descriptor of the folder; nil if the folder can't be watched now.
       var folder: Int32?
     }
@@ -36,7 +38,7 @@
 
     func add(_ file: FileWatch) {
       let isFirst = state.withLock { state in
-        state.entries[ObjectIdentifier(file)] = Entry(file: file)
+        state.entries[ObjectIdentifier(file)] = Entry(file: file, name: file.path.name)
         follow(file, in: &state)
         defer { state.isRunning = true }
         return !state.isRunning
@@ -60,6 +62,7 @@
 
     private func follow(_ file: FileWatch, in state: inout State) {
       let old = state.entries[ObjectIdentifier(file)]?.folder
+      let target = file.target
       var new: Int32?
       do throws(SystemError) {
         if state.notices < 0 {
@@ -68,7 +71,7 @@
         }
         let notices = state.notices
         new = try retrying("inotify_add_watch") {
-          file.path.folder.withCString {
+          target.folder.withCString {
             inotify_add_watch(notices, $0, FolderEvents.events | FolderEvents.onlyFolders)
           }
         }
@@ -76,7 +79,7 @@
       } catch {
         file.note(error)
       }
-      state.entries[ObjectIdentifier(file)]?.folder = new
+      state.entries[ObjectIdentifier(file)] = Entry(file: file, name: target.name, folder: new)
       if old != new { unwatch(old, in: state) }
     }
 
@@ -126,7 +129,7 @@
           // Another folder may be at the path now, so the folder at the path is watched again. If the folder is still
           // the same, the system returns the existing watch descriptor.
           if isTick || isGone { follow(entry.file, in: &state) }
-          if isGone || isOverflow || own.contains(where: { $0.name == entry.file.path.name }) {
+          if isGone || isOverflow || own.contains(where: { $0.name == entry.name }) {
             due.append(entry.file)
           } else if isTick {
             others.append(entry.file)

@@ -69,7 +69,8 @@
 
     /// Watches the folder first and then the file, so that a rename or replacement of the file in between is noticed.
     private func follow(_ file: FileWatch) {
-      for part in [file.path.folder, file.path] {
+      let target = file.target
+      for part in [target.folder, target] {
         do throws(SystemError) {
           let identity = try FileSystem().snapshot(atPath: part).identity
           let old = state.withLock { $0.entries[ObjectIdentifier(file)]?.sources[part]?.identity }

@@ -27,6 +27,16 @@ package struct FileStatus: Sendable, Equatable {
 
   package init() {}
 
+  /// The current time, in nanoseconds since 1970.
+  static var now: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+  }
+
+  /// Whether the last change is so long ago that any further change has another time, however coarse its clock is.
+  var isOld: Bool { changeTime > 0 && changeTime < FileStatus.now - 50_000_000 }
+
   /// Whether the owner has the ID of an unknown user.
   ///
   /// In a Linux container, the system shows this ID for all users who exist only outside of the container, even for the

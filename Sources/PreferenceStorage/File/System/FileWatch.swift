@@ -3,6 +3,8 @@ import Support
 
 /// A watch on a file, which lasts until it is canceled.
 ///
+/// The path is followed again once a second, so that another file to which a symbolic link leads then is watched.
+///
 /// The handler is called after each event that may concern the file, but several events can share a call. Once a
 /// second, the handler is also called if it hasn't been called yet, if its last call returned false, or if the file's
 /// status has changed since the last call. The events come from ``FolderEvents``, which has one implementation for
@@ -65,7 +67,12 @@ package final class FileWatch: Sendable {
   }
 
   private func look() -> FileStatus? {
-    do throws(SystemError) { return try FileSystem().status(atPath: path) } catch { return nil }
+    do throws(SystemError) { return try FileSystem().targetStatus(atPath: path) } catch { return nil }
+  }
+
+  /// The path of the file that the path leads to now; the path itself if it leads to no file.
+  var target: FilePath {
+    do throws(SystemError) { return try FileSystem().resolve(path) } catch { return path }
   }
 
   private func callHandler() {

@@ -18,7 +18,6 @@ package class FileSystem: @unchecked Sendable {
     switch access {
     case .reading: return try openDescriptor(path, common | O_RDONLY)
     case .appending: return try openDescriptor(path, common | O_RDWR | O_APPEND)
-    case .overwriting: return try openDescriptor(path, common | O_WRONLY)
     case .creating:
       let file = try openDescriptor(path, common | O_RDWR | O_APPEND | O_CREAT | O_EXCL)
       handOver(file, in: path.folder)
@@ -38,15 +37,6 @@ package class FileSystem: @unchecked Sendable {
     try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes bytes at an offset in a file that is open for overwriting.
-  ///
-  /// If the file were open for appending, `pwrite` would ignore the offset on Linux, and append the bytes.
-  package func overwrite(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
-  ) throws(SystemError) -> Int {
-    try retrying("write") { pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) }
-  }
-
   /// Truncates the file to the length, or extends a shorter file with zeros.
   package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
@@ -60,9 +50,17 @@ package class FileSystem: @unchecked Sendable {
   ///
   /// The system releases the lock when the file is closed or the process ends.
   package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
+    guard try tryLock(file, LOCK_EX) else { return false }
+    Fork.note(file, isLocked: true)
+    return true
+  }
+
+  /// Takes a shared lock of the file, which many may have, unless one has the lock alone; returns whether it was taken.
+  package func tryShare(_ file: Int32) throws(SystemError) -> Bool { try tryLock(file, LOCK_SH) }
+
+  private func tryLock(_ file: Int32, _ kind: Int32) throws(SystemError) -> Bool {
     do {
-      _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }
-      Fork.note(file, isLocked: true)
+      _ = try retrying("flock") { flock(file, kind | LOCK_NB) }
       return true
     } catch {
       guard error.number == EWOULDBLOCK else { throw error }
@@ -110,17 +108,6 @@ package class FileSystem: @unchecked Sendable {
 
   package func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     _ = try retrying("rename") { path.withCString { old in newPath.withCString { systemRename(old, $0) } } }
-  }
-
-  /// Exchanges the names of two files atomically; returns false if the file system doesn't support this.
-  package func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      _ = try retrying("exchange") { path.withCString { one in other.withCString { systemExchange(one, $0) } } }
-    } catch {
-      if [ENOSYS, EINVAL, ENOTSUP].contains(error.number) { return false }
-      throw error
-    }
-    return true
   }
 
   package func remove(_ path: FilePath) throws(SystemError) {
@@ -175,26 +162,33 @@ package class FileSystem: @unchecked Sendable {
     return FileStatus(status)
   }
 
+  /// Returns the status of the file that the path leads to, and follows symbolic links.
+  func targetStatus(atPath path: FilePath) throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try retrying("stat") { path.withCString { stat($0, &status) } }
+    return FileStatus(status)
+  }
+
   package func status(of file: Int32) throws(SystemError) -> FileStatus {
     var status = stat()
     _ = try retrying("fstat") { fstat(file, &status) }
     return FileStatus(status)
   }
 
-  /// Returns the identity and the size of the file at the path; the other values of the status may be missing.
+  /// Returns the identity and the size of the file that the path leads to; the other values of the status may be missing.
   ///
-  /// A symbolic link isn't followed. Linux is asked only for the inode and the size. After a plain `stat`, the kernel
+  /// Symbolic links are followed. Linux is asked only for the inode and the size. After a plain `stat`, the kernel
   /// records the time of the next write to the nanosecond, which makes that write 50% slower
   /// (benchmark "Set an Int, written").
   package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     #if os(Linux)
       if let statx {
-        let (noFollow, inodeAndSize): (Int32, UInt32) = (0x100, 0x300)
+        let inodeAndSize: UInt32 = 0x300
         // `struct statx` has 256 bytes, with the inode at offset 32, the size at 40, and the two device numbers at 136
         // and 140.
         return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) in
           let answer = buffer.baseAddress!
-          _ = try retrying("statx") { path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, answer) } }
+          _ = try retrying("statx") { path.withCString { statx(AT_FDCWD, $0, 0, inodeAndSize, answer) } }
           let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
           let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
           var status = FileStatus()
@@ -207,7 +201,7 @@ package class FileSystem: @unchecked Sendable {
         }
       }
     #endif
-    return try status(atPath: path)
+    return try targetStatus(atPath: path)
   }
 
   // MARK: Watching
@@ -251,16 +245,12 @@ package class FileSystem: @unchecked Sendable {
 }
 
 extension FileSystem {
-  /// Writes all of the bytes, in as many calls as necessary.
-  ///
-  /// - Parameter offset: The offset of the bytes to overwrite; nil to append to the file.
-  package func writeAll(_ bytes: [UInt8], to file: Int32, at offset: Int? = nil) throws(SystemError) {
+  /// Appends all of the bytes, in as many calls as necessary.
+  package func writeAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
     var start = 0
     while start < bytes.count {
       let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-        let rest = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...]))
-        guard let offset else { return try append(rest, to: file) }
-        return try overwrite(rest, at: offset + start, in: file)
+        try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
       }
       // If a call writes nothing, its repetitions might also write nothing, without end. So an error is thrown instead.
       guard count > 0 else { throw SystemError("write", EFBIG) }
@@ -281,6 +271,24 @@ extension FileSystem {
     try ifPresent { () throws(SystemError) in try status(atPath: path) }
   }
 
+  /// Returns the folder with a shared lock, by which other processes learn that this one waits for a lock of a file.
+  ///
+  /// The wait ends when the descriptor is closed. The result is nil if the folder can't be locked.
+  func announceWait(inFolder folder: FilePath) -> Descriptor? {
+    guard let number = try? open(folder, for: .reading) else { return nil }
+    let descriptor = Descriptor(number, of: self)
+    return (try? tryShare(number)) == true ? descriptor : nil
+  }
+
+  /// Returns whether another process has announced that it waits for a lock of a file in the folder.
+  func isLockAwaited(inFolder folder: FilePath) -> Bool {
+    guard let number = try? open(folder, for: .reading) else { return false }
+    let descriptor = Descriptor(number, of: self)
+    guard let isFree = try? tryLock(number) else { return false }
+    if isFree { unlock(number) }
+    return withExtendedLifetime(descriptor) { !isFree }
+  }
+
   /// Changes the owner of a file or folder that the superuser has just created, if possible.
   ///
   /// The new owner is the owner of the enclosing folder.
@@ -297,7 +305,6 @@ extension FileSystem {
 package enum FileAccess: Sendable {
   case reading
   case appending
-  case overwriting
   /// Creates a new file that only its owner can access, and opens it like `appending`.
   ///
   /// If a file exists at the path, the call fails with `EEXIST`.
@@ -324,19 +331,6 @@ private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mo
   open(path, flags, mode)
 }
 private func systemClose(_ file: Int32) -> Int32 { close(file) }
-private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Int32 {
-  #if canImport(Darwin)
-    return renamex_np(one, other, UInt32(RENAME_SWAP))
-  #else
-    // The C library's module map lacks `renameat2` and the constant `RENAME_EXCHANGE`, whose value is 2.
-    typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-    if let call = dlsym(nil, "renameat2") {
-      return unsafeBitCast(call, to: Call.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
-    }
-    errno = ENOSYS
-    return -1
-  #endif
-}
 private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
 #if os(Linux)

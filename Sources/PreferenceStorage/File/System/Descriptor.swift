@@ -15,11 +15,14 @@ final class Descriptor: Sendable {
 
   init(_ number: Int32, of system: FileSystem) { (self.number, self.system) = (number, system) }
 
-  deinit { if forkCount == Fork.count { system.close(number) } }
+  deinit { if !isForked { system.close(number) } }
+
+  /// Whether this process is a forked child of the process that opened the file.
+  var isForked: Bool { forkCount != Fork.count }
 
   /// The error of a failed synchronization of the file or its folder.
   ///
-  /// It is nil if no synchronization has failed since the file was opened or rewritten in place.
+  /// It is nil if no synchronization has failed since the file was opened.
   ///
   /// After a failure, all values have to be written again.
   var syncFailure: SystemError? { failure.withLock(\.self) }
@@ -38,21 +41,6 @@ final class Descriptor: Sendable {
     }
     if let syncFailure { throw syncFailure }
   }
-
-  /// Synchronizes a file that is being rewritten in place, even if an earlier synchronization has failed.
-  ///
-  /// After a failure, a success proves only that the bytes written since the failure are safe.
-  func synchronizeRewriting() throws(SystemError) {
-    do throws(SystemError) {
-      try syncTurn.withLock { _ throws(SystemError) in try system.synchronize(number) }
-    } catch {
-      failure.withLock { $0 = error }
-      throw error
-    }
-  }
-
-  /// Clears a recorded failure, after the whole file was written again and synchronized.
-  func noteRewritten() { failure.withLock { $0 = nil } }
 
   /// Returns all bytes of the file.
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }
