@@ -68,8 +68,8 @@ extension Preference {
 
     /// The error in reading the value, or else the error of the last assignment; nil if neither has failed.
     ///
-    /// Each access reads the store. The error of an assignment is discarded when the value changes, or when a later
-    /// assignment, `set(_:)`, `update(_:)` or `reset()` succeeds.
+    /// Each access reads the store. The error of an assignment is discarded when a later assignment, `set(_:)`,
+    /// `update(_:)` or `reset()` succeeds, or when the property reads a newer value.
     public var error: PreferenceError? { cache.error }
 
     /// An asynchronous sequence of the current value and each later value, set by this process or another.

@@ -93,6 +93,7 @@ public import PreferenceStorage
       guard error.code == .typeMismatch else { return defaultValue }
       if signal?.mayReport(version) == true { report(error) }
     }
+    noteReadBack(signal == nil ? nil : version)
     let value = found ?? defaultValue
     // With former keys and no override, the value is kept only if the current key has a stored value, because a change
     // to a former key sends no signal. Without former keys, a default is kept, too. It can change only in a store
@@ -163,19 +164,23 @@ public import PreferenceStorage
   /// Returns the value, or the default if no value is set; throws if the value can't be read.
   func load() throws(PreferenceError) -> Value {
     signal?.track()
-    return try read() ?? defaultValue
+    let version = signal?.version
+    let value = try read() ?? defaultValue
+    noteReadBack(version)
+    return value
   }
 
   /// The error from reading the value now, or else the error of the last assignment; nil if neither has failed.
   ///
-  /// The error of an assignment is discarded when the value changes, or when a later change succeeds.
+  /// The error of an assignment is kept until a later change succeeds, or until this property reads a newer value.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
-    outcome.change { outcome in
-      // The signal's version is read under the lock, so that it isn't older than the version in `writeFailure`.
-      if let version = outcome.writeFailure?.version, version != signal?.version { outcome.writeFailure = nil }
-    }
     return outcome.withLock { $0.writeFailure?.error }
+  }
+
+  /// Discards the error of an assignment after a read, if the value has changed since the assignment.
+  private func noteReadBack(_ version: UInt64?) {
+    outcome.change { if let failed = $0.writeFailure?.version, failed != version { $0.writeFailure = nil } }
   }
 
   /// Whether the store has a value, even one that can't be decoded, under the current key or a former key.
@@ -192,14 +197,15 @@ public import PreferenceStorage
 
   /// Writes a value; if the write fails, keeps the error and reports it.
   ///
-  /// If another writer changes the value after the old value was read, the read and the write are repeated. After 100
-  /// attempts, the write fails. No lock is held between the read and the write.
+  /// If another writer changes the value after the old value was read, the read and the write are repeated. After five
+  /// seconds, the write fails. No lock is held between the read and the write.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
-      for _ in 0..<100 {
+      var patience = Patience()
+      repeat {
         if try replace(by: text(of: value), ifStill: readableTexts()) { return }
         outcome.change { $0.readable = nil }
-      }
+      } while patience.wait()
       throw PreferenceError(.busy, "others change the value without a pause, so it was not set; set it again", key: key)
     }
   }
