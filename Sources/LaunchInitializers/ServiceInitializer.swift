@@ -12,7 +12,7 @@ public import SpellRegistry
 ///
 /// The service is registered for properties of exactly the type ``Service``, in the registry that was current when the
 /// launch began, or for the key of ``provides(_:)``. It stays registered until the step has been shut down, and hides
-/// what was registered before: what it hid serves again afterwards. ``shutDown(_:)-(Service)`` closes it. If the step is
+/// what was registered before: what it hid then serves again. ``shutDown(_:)-(Service)`` closes it. If the step is
 /// repeated, the new service takes the old one's place, and the old one is closed. After
 /// ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
 public protocol ServiceInitializer: Initializable {

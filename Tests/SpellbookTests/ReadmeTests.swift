@@ -1,5 +1,4 @@
 import Foundation
-import LaunchInitializers
 import SpellTesting
 import Spellbook
 import Testing
@@ -11,18 +10,6 @@ private enum ByType {
   final class Lobby {
     @Injected var greeter: any Greeter
   }
-}
-
-private struct AppConfiguration: Configurable {
-  var serviceStorage: ServiceStorage = [:]
-  func currentStage() -> ReleaseStage { .test }
-  static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
-}
-private struct Database: Initializable {
-  func perform(with _: any Configurable) async throws {}
-}
-private struct Consumer: RunningInitializer {
-  func run(_: any Configurable) async throws {}
 }
 
 /// `.ci/follow-getting-started` runs the README's program and its test word for word.
@@ -40,16 +27,11 @@ private struct Consumer: RunningInitializer {
       }
   }
 
-  @Test("shows a launch")
+  @Test("shows a launch that is compiled")
   func launch() throws {
-    func exit(_ code: Int32) {}
-    _ = { () async throws in
-      let launch = try LaunchSequence(configuration: AppConfiguration()) {
-        Database().id("database").timeout(.seconds(5))
-        Consumer().id("consumer").requires("database").onExit(.restart(max: 3, within: .seconds(60)))
-      }
-      exit(await launch.run(on: [.terminate, .interrupt]))
-    }
+    let program = Self.readme.deletingLastPathComponent().appending(path: "Tests/Alone/LaunchInitializers.swift")
+    let shown = try #require(try Self.blocks().last { $0.language == "swift" }).text
+    #expect(try String(contentsOf: program, encoding: .utf8).contains(shown))
   }
 
   @Test("shows the error of a missing registration")

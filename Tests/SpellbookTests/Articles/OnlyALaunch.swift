@@ -5,15 +5,17 @@ import Testing
 private struct Connection: Sendable {
   func close() async throws {}
 }
-private func connect(to url: String?) async throws -> Connection {
+private func connect(to url: String) async throws -> Connection {
   #expect(url == "db.example.com")
   return Connection()
 }
 private func warm() async {}
 
 private struct Database: ServiceInitializer {
-  func makeService(with configuration: any Configurable) async throws -> Connection {
-    try await connect(to: configuration.value(for: "db", key: "url"))
+  let url: String
+
+  func makeService(with _: any Configurable) async throws -> Connection {
+    try await connect(to: url)
   }
   func shutDown(_ connection: Connection) async throws { try await connection.close() }
 }
@@ -22,19 +24,13 @@ private struct Consumer: RunningInitializer {
   func run(_: any Configurable) async throws { try await Task.sleep(for: .seconds(3600)) }
 }
 
-private struct Settings: Configurable {
-  var serviceStorage: ServiceStorage = ["db": [.test: ["url": "db.example.com"]]]
-  func currentStage() -> ReleaseStage { .test }
-  static func defaultConfiguration() -> Settings { Settings() }
-}
-
 /// The code samples of the article with this name.
 @Suite("Only a launch", .registry, .timeLimit(.minutes(20))) struct OnlyALaunch {
-  private let settings = Settings()
+  private let url = "db.example.com"
 
   private func sequence() throws -> LaunchSequence {
-    let launch = try LaunchSequence(configuration: settings) {
-      Database().id("database").timeout(.seconds(5))
+    let launch = try LaunchSequence {
+      Database(url: url).id("database").timeout(.seconds(5))
       LaunchStep("cache") { _ in await warm() }.after("database")
       Consumer().id("consumer").requires("database")
         .onExit(.restart(max: 3, within: .seconds(60)))
@@ -58,8 +54,8 @@ private struct Settings: Configurable {
   @Test("a launch runs, is looked at, and is shut down")
   func launch() async throws {
     #expect(throws: Never.self) { try sequence() }
-    let launch = try LaunchSequence(configuration: settings, clock: TestClock()) {
-      Database().id("database")
+    let launch = try LaunchSequence(clock: TestClock()) {
+      Database(url: url).id("database")
       Consumer().id("consumer").requires("database")
     }
     _ = {
