@@ -61,7 +61,7 @@ public final class InitializerRegistry: Sendable {
   /// otherwise.
   public let context: InjectionContext
 
-  let table = Lock(RegistrationTable())
+  let table = StripedLock(RegistrationTable())
   /// Whether any registration of this registry is, or ever was, limited to a class of containers.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the registering thread sees the flag set.
@@ -173,7 +173,7 @@ public final class InitializerRegistry: Sendable {
   /// own hooks, which ``onInjection(_:)`` added.
   public func removeAll() {
     var removed = RegistrationTable()
-    table.withLock { swap(&$0, &removed) }
+    table.change { swap(&$0, &removed) }
     for record in removed.all + removed.allDefaults { record.retire() }
   }
 
@@ -192,7 +192,7 @@ public final class InitializerRegistry: Sendable {
   /// A declared key gets its default registration at its first use. The default registration is left out if another
   /// registration serves the key for all properties.
   package var registrations: [RegistrationRecord] {
-    table.withLock { $0.all + $0.defaultsInForce }
+    table.read { $0.all + $0.defaultsInForce }
   }
 
   /// A weak reference to this registry, which objects can share if they must not keep the registry alive.
@@ -209,13 +209,13 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    guard let former = table.withLock({ $0.insert(record) }) else { return }
+    guard let former = table.change({ $0.insert(record) }) else { return }
     record.note(replaced: former.record.place)
     former.record.retire()
   }
 
   func remove(_ record: RegistrationRecord) {
-    if let former = table.withLock({ $0.remove(record) }) { former.record.retire() }
+    if let former = table.change({ $0.remove(record) }) { former.record.retire() }
   }
 }
 

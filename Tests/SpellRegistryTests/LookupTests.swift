@@ -106,6 +106,29 @@ private final class Box<Content: Sendable>: Sendable {}
     }
   }
 
+  @Test("threads that first meet in a registry while another one changes it get whole values")
+  func firstMeeting() async {
+    let text = "whole: long enough to lie on the heap"
+    var wrong = 0
+    for _ in 0..<200 {
+      let parent = InitializerRegistry()
+      let child = InitializerRegistry(parent: parent)
+      parent.register(String.self, scope: .singleton) { text + "!" }
+      let meeting = Barrier(of: 4)
+      let counts = await onThreads(4) { number -> Int in
+        meeting.wait()
+        if number == 0 {
+          for _ in 0..<20 { parent.register(String.self, scope: .singleton) { text + "!" } }
+          return 0
+        }
+        let registry = number == 1 ? parent : child
+        return (0..<60).count { _ in (try? registry.resolve(String.self)) != text + "!" }
+      }
+      wrong += counts.reduce(0, +)
+    }
+    #expect(wrong == 0)
+  }
+
   @Test("a table that grows, shrinks and is emptied by some threads gives the others what they ask for, or nothing")
   func storm() async {
     let registry = registry

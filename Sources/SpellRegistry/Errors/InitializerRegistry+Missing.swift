@@ -69,9 +69,9 @@ extension InitializerRegistry {
     let search = NearMatches(type, named: name, in: containerType)
     var keys: Set<RegistrationRecord.Key> = []
     let near = lineage.flatMap { registry in
-      registry.table.withLock { $0.representatives }.filter { $0 !== asker && search.relation(to: $0) != nil }
+      registry.table.read { $0.representatives }.filter { $0 !== asker && search.relation(to: $0) != nil }
         .flatMap { record in
-          record.isUnlimited ? [record] : registry.table.withLock { $0.all(like: record) }
+          record.isUnlimited ? [record] : registry.table.read { $0.all(like: record) }
         }
     }
     .filter { parent == nil || keys.insert($0.key).inserted }

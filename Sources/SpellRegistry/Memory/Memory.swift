@@ -156,7 +156,12 @@ final class ValueCell: @unchecked Sendable {
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
   var object: Object { unsafe reference.takeUnretainedValue() }
-  var id: ObjectIdentifier { unsafe reference._withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
+  var id: ObjectIdentifier { withObject { ObjectIdentifier($0) } }
+
+  /// Calls `body` with the object, without retaining the object.
+  @inline(__always) func withObject<Result>(_ body: (Object) -> Result) -> Result {
+    unsafe reference._withUnsafeGuaranteedRef(body)
+  }
 
   static func == (left: Borrowed, right: Borrowed) -> Bool {
     unsafe left.reference.toOpaque() == right.reference.toOpaque()

@@ -224,7 +224,7 @@ final class KeptValue: Sendable {
   ///
   /// If the registry no longer exists, or its table has no entry for the registration, the function only returns nil.
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
-    registry?.table.withLock { $0.publish(cell, of: self) }
+    registry?.table.change { $0.publish(cell, of: self) }
   }
 
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.

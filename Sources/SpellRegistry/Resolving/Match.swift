@@ -55,7 +55,7 @@ extension InitializerRegistry {
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
-    let found = findExactly(request, service, search, asked: self)
+    let found = findExactly(request, service, search)
     if !found.isNothing { return found }
     guard let optional = service.optional else { return .nothing() }
     let foundWrapped = findWrapped(request, Service(optional.wrappedType), search)
@@ -68,7 +68,7 @@ extension InitializerRegistry {
   ) -> Finding {
     var search = search
     search.endsAtDefault = true
-    let found = findExactly(request, service, search, asked: self)
+    let found = findExactly(request, service, search)
     return found.isNothing ? findDefault(of: key) : found
   }
 
@@ -84,51 +84,71 @@ extension InitializerRegistry {
   /// If only a parent has a registration of a requested Optional type, a registration of the wrapped type in a nearer
   /// registry takes precedence. Otherwise, registrations of the wrapped type don't count.
   ///
-  /// - Parameters:
-  ///   - asked: The registry at which the search began.
-  ///   - end: The parent before which the search ends; nil to search all parents.
+  /// The search retains no registry, because threads that resolve from children of one registry would compete for its
+  /// reference count.
+  ///
+  /// - Parameter end: The parent before which the search ends; nil to search all parents.
   private func findExactly(
-    _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
-    upTo end: InitializerRegistry? = nil
+    _ request: borrowing Request, _ service: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
   ) -> Finding {
-    var winner: RegistrationRecord?
+    var (search, registry) = (search, Borrowed(self))
+    while true {
+      var winner: RegistrationRecord?
+      let isAsked = registry == Borrowed(self)
+      let isCopied = registry.withObject { $0.lookUp(request, service, search, isAsked: isAsked, &winner) }
+      if isCopied { return .copied }
+      if let record = winner.take() {
+        // `record` is for an Optional type. A registration of the wrapped type takes precedence over `record` if the
+        // search passed that registration's registry before it reached this one.
+        if !isAsked, record.makesOptional, let wrapped = service.wrapped,
+          case .match(let nearer, let owner) = findWrapped(request, wrapped, search, upTo: registry)
+        {
+          return .match(nearer, owner)
+        }
+        return .match(record, registry)
+      }
+      guard let parent = registry.withObject({ $0.parent.map { Borrowed($0) } }), parent != end else {
+        return .nothing()
+      }
+      if search.endsAtDefault { search.endsAtDefault = registry.withObject { !$0.ownsDefaults } }
+      registry = parent
+    }
+  }
+
+  /// Finds the registration that serves a request for `service` in this registry alone.
+  ///
+  /// - Parameters:
+  ///   - isAsked: Whether the search began at this registry.
+  ///   - winner: Receives the registration, unless there is none, or its value was copied.
+  /// - Returns: Whether the registration's kept value was copied to the memory in ``Search/copying``.
+  @inline(__always) private func lookUp(
+    _ request: borrowing Request, _ service: Service, _ search: Search, isAsked: Bool,
+    _ winner: inout RegistrationRecord?
+  ) -> Bool {
     let mayHaveName = request.mayHaveName
-    let look = table.withLock { table in
+    let look = table.read { table in
       table.lookUp(
-        for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked,
+        for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: isAsked,
         mayBeDefault: search.endsAtDefault && parent == nil, only: &winner)
     }
     switch look {
-    case .copied: return .copied
+    case .copied: return true
     case .only: if search.onlyForContainer { winner = nil }
     case .nothing: break
     case .several: winner = self.winner(request, service, search)
     }
-    guard let record = winner.take() else {
-      guard let parent, parent !== end else { return .nothing() }
-      var search = search
-      search.endsAtDefault = search.endsAtDefault && !ownsDefaults
-      return parent.findExactly(request, service, search, asked: asked, upTo: end)
-    }
-    // `record` is for an Optional type. A registration of the wrapped type takes precedence over `record` if the search
-    // passed that registration's registry before it reached this registry.
-    if self !== asked, record.makesOptional, let wrapped = service.wrapped,
-      case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
-    {
-      return .match(nearer, owner)
-    }
-    return .match(record, Borrowed(self))
+    return false
   }
 
   /// Finds the registration that serves a request for `wrapped`, the type that a requested Optional wraps.
   ///
   /// If `wrapped` is itself an Optional without a registration, the search continues with the type that it wraps.
   private func findWrapped(
-    _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: InitializerRegistry? = nil
+    _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
   ) -> Finding {
     var search = search
     search.copying = nil
-    let found = findExactly(request, wrapped, search, asked: self, upTo: end)
+    let found = findExactly(request, wrapped, search, upTo: end)
     guard found.isNothing, let inner = wrapped.wrapped else { return found }
     return findWrapped(request, inner, search, upTo: end)
   }
@@ -138,7 +158,7 @@ extension InitializerRegistry {
   ) -> RegistrationRecord? {
     // The property's own name, which reflection has to find, matters only if a registration is for certain names.
     let name =
-      request.requestedName?.name ?? (table.withLock { $0.asksForName(of: service.id) } ? request.name : nil)
+      request.requestedName?.name ?? (table.read { $0.asksForName(of: service.id) } ? request.name : nil)
     return winner(for: service, named: name, in: request.containerType, search)
   }
 
@@ -146,7 +166,7 @@ extension InitializerRegistry {
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
   ) -> RegistrationRecord? {
     var best: (record: RegistrationRecord, rank: RegistrationRank)?
-    table.withLock({ $0.candidates(for: service.id, named: name) }).forEach { candidate in
+    table.read({ $0.candidates(for: service.id, named: name) }).forEach { candidate in
       guard !search.onlyForContainer || candidate.container != nil,
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }
@@ -166,9 +186,9 @@ extension InitializerRegistry {
   @inline(never) private func findDefault(of key: InjectionKeys) -> Finding {
     var owner = self
     while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
-    if let known = owner.table.withLock({ $0.defaultRegistration(of: key) }) { return .match(known, Borrowed(owner)) }
+    if let known = owner.table.read({ $0.defaultRegistration(of: key) }) { return .match(known, Borrowed(owner)) }
     let made = key.makeRecord(for: Service(type(of: key).valueType, key: key), in: context, of: owner)
-    return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
+    return .match(owner.table.change { $0.addDefault(made) }, Borrowed(owner))
   }
 
   /// Whether keys' default registrations belong in this registry: it has no parent, or the parent has another context.
