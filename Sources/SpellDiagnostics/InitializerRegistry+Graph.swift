@@ -54,7 +54,8 @@ extension InitializerRegistry {
       Link(asker: $0.asker, provider: $0.provider, service: $0.service, isOthers: false, isObserved: true)
     }
     let roots = wiring.providers[..<wiring.rootCount].map(\.record)
-    return Drawing(roots: roots, links: needs + asked, properties: properties).graph
+    let hidden = Set(lineage.flatMap(\.hiddenRegistrations).map { ObjectIdentifier($0) })
+    return Drawing(roots: roots, hidden: hidden, links: needs + asked, properties: properties).graph
   }
 }
 
@@ -85,6 +86,8 @@ private struct Link {
 /// A builder of a graph from registrations and the requests between them.
 private struct Drawing {
   private let roots: [RegistrationRecord]
+  /// The registrations that others hide.
+  private let hidden: Set<ObjectIdentifier>
   private let links: [Link]
   private let properties: [PropertyLink]
   private let rootIDs: Set<ObjectIdentifier>
@@ -98,10 +101,14 @@ private struct Drawing {
 
   /// - Parameters:
   ///   - roots: The registrations of the graph's registry and its parents.
+  ///   - hidden: The registrations that others hide.
   ///   - links: The requests to draw.
   ///   - properties: The properties to draw.
-  init(roots: [RegistrationRecord], links: [Link], properties: [PropertyLink]) {
+  init(
+    roots: [RegistrationRecord], hidden: Set<ObjectIdentifier>, links: [Link], properties: [PropertyLink]
+  ) {
     self.roots = roots
+    self.hidden = hidden
     self.links = links
     self.properties = properties
     rootIDs = Set(roots.map { ObjectIdentifier($0) })
@@ -143,8 +150,11 @@ private struct Drawing {
   }
 
   private func node(of record: RegistrationRecord) -> DependencyGraph.Node {
-    DependencyGraph.Node(
-      type: name(of: record.service, isOthers: !rootIDs.contains(ObjectIdentifier(record))), scope: record.scopeName,
+    let name = name(of: record.service, isOthers: !rootIDs.contains(ObjectIdentifier(record)))
+    // Without its place, a hidden registration would be the same node as the one that hides it.
+    let isHidden = hidden.contains(ObjectIdentifier(record))
+    return DependencyGraph.Node(
+      type: isHidden ? "\(name) of \(record.place)" : name, scope: record.scopeName,
       names: record.name.map { [$0.source] } ?? [], place: record.place.description)
   }
 

@@ -38,8 +38,15 @@ extension InitializerRegistry {
     provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
   }
 
-  /// The registrations of this registry and its parents, in the order of registration, without overridden ones.
-  var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
+  /// The registrations of this registry and its parents, without overridden ones, in the order of registration.
+  ///
+  /// Those that are hidden follow, because the registrations that hide them may ask for their values.
+  var reachableProviders: [Provider] {
+    let hidden = lineage.flatMap { owner in
+      owner.hiddenRegistrations.map { Provider($0, of: owner, asked: self) }
+    }
+    return reachable.map { Provider($0.record, of: $0.owner, asked: self) } + hidden
+  }
 
   /// Returns the error for a service that isn't registered in this registry.
   ///

@@ -34,7 +34,7 @@ struct Wiring {
     self.registry = registry
     var owners: [ObjectIdentifier: InitializerRegistry] = [:]
     for owner in recorded ? Array(registry.lineage) : [] {
-      for record in owner.registrations { owners[ObjectIdentifier(record)] = owner }
+      for record in owner.registrations + owner.hiddenRegistrations { owners[ObjectIdentifier(record)] = owner }
     }
     providers = registry.reachableProviders
     var numbers = Dictionary(uniqueKeysWithValues: zip(providers, providers.indices))

@@ -174,7 +174,7 @@ public final class InitializerRegistry: Sendable {
   public func removeAll() {
     var removed = RegistrationTable()
     table.change { swap(&$0, &removed) }
-    for record in removed.all + removed.allDefaults { record.retire() }
+    for record in removed.all + removed.allHidden + removed.allDefaults { record.retire() }
   }
 
   /// Calls `hook` after each injection of any value through this registry.
@@ -187,7 +187,12 @@ public final class InitializerRegistry: Sendable {
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
+  /// The registrations of this registry that others hide, in the order of registration.
+  package var hiddenRegistrations: [RegistrationRecord] { table.read { $0.allHidden } }
+
   /// The registrations of this registry in the order of registration, and then the default registrations of keys.
+  ///
+  /// Hidden registrations are left out.
   ///
   /// A declared key gets its default registration at its first use. The default registration is left out if another
   /// registration serves the key for all properties.
@@ -207,11 +212,23 @@ public final class InitializerRegistry: Sendable {
 
   /// Adds a registration, which replaces an older registration for exactly the same requests.
   func insert(_ record: RegistrationRecord) {
-    TaskContext.weakenReferences(to: self)
-    if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
+    prepare(for: record)
     guard let former = table.change({ $0.insert(record) }) else { return }
     record.note(replaced: former.record.place)
     former.record.retire()
+  }
+
+  /// Adds a registration, which hides an older registration for exactly the same requests.
+  func hide(behind record: RegistrationRecord) {
+    prepare(for: record)
+    let former = table.change { $0.hide(behind: record) }
+    // What the table no longer has is released with no lock held.
+    _ = consume former
+  }
+
+  private func prepare(for record: RegistrationRecord) {
+    TaskContext.weakenReferences(to: self)
+    if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
   }
 
   func remove(_ record: RegistrationRecord) {
@@ -233,11 +250,14 @@ extension InitializerRegistry: CustomStringConvertible {
   /// ```
   public var description: String {
     lineage.map { registry in
-      let lines = registry.registrations.map { record in
+      func line(of record: RegistrationRecord, isHidden: Bool) -> String {
         let isKept = !record.isInstance && record.kept?.isReady ?? false
         let scope = record.isInstance ? "instance" : record.scopeName + (isKept ? ", kept" : "")
-        return "\n  \(record.summary): \(scope), at \(record.place)"
+        return "\n  \(record.summary): \(scope)\(isHidden ? ", hidden" : ""), at \(record.place)"
       }
+      let lines =
+        registry.hiddenRegistrations.map { line(of: $0, isHidden: true) }
+        + registry.registrations.map { line(of: $0, isHidden: false) }
       let context = registry.context == .live ? "" : " for context .\(registry.context)"
       let name = (registry === self ? "Registry" : "Parent") + context
       return "\(name), with \(lines.count) registration\(lines.count == 1 ? "" : "s")\(lines.isEmpty ? "" : ":")"

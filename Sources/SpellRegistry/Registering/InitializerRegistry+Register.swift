@@ -103,13 +103,21 @@ extension InitializerRegistry {
     _ initializer: ErasedInitializer, for key: InjectionKey<Value>? = nil, named name: PropertyName?,
     scope: Scope<Value>?, at place: SourcePlace
   ) -> Registration<Value> {
+    let record = record(initializer, for: key, named: name, scope: scope, at: place)
+    insert(record)
+    return Registration(record: record, registry: self)
+  }
+
+  /// Returns a registration that isn't in the table yet.
+  func record<Value>(
+    _ initializer: ErasedInitializer, for key: InjectionKey<Value>?, named name: PropertyName?, scope: Scope<Value>?,
+    at place: SourcePlace
+  ) -> RegistrationRecord {
     initializer.check(for: Value.self, key: key, scope: scope?.lifetime, at: place)
     let scope = scope ?? key?.scope ?? .unique
     scope.lifetime.check(for: Value.self, at: place)
-    let record = RegistrationRecord(
+    return RegistrationRecord(
       for: Service(Value.self, key: key), named: name, initializer, scope.lifetime, scope.expiry, in: self, at: place)
-    insert(record)
-    return Registration(record: record, registry: self)
   }
 }
 

@@ -24,6 +24,8 @@ package final class RegistrationRecord: Sendable {
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger number.
   package let age: UInt64
+  /// The ``InitializerRegistry/number`` of the registry that has, or had, the registration.
+  let registryNumber: UInt64
   let hooks = Hooks()
   let keeping: Keeping
 
@@ -70,6 +72,7 @@ package final class RegistrationRecord: Sendable {
     (self.service, self.name, self.initializer) = (service, name, initializer)
     (self.place, self.isDefault) = (place, isDefault)
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
+    registryNumber = registry.number
     let clock = registry.clock
     if let scope = initializer.factoryScope {
       (lifetime, self.expiry) = (scope.lifetime, scope.expiry)

@@ -74,9 +74,21 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
   private var defaults = AddressTable<Entry>()
+  /// The registrations that others hide, by service.
+  ///
+  /// A hidden registration has the same `Key` as the one that hides it. Together they are a stack, whose top is in
+  /// `plain`, `limited` or `universal`. The one that was hidden last comes last in the list.
+  private var hidden = AddressTable<[RegistrationRecord]>()
 
-  /// All registrations except the defaults of keys, in the order of registration.
+  /// All registrations except hidden ones and the defaults of keys, in the order of registration.
   var all: [RegistrationRecord] { records(ofLimited: \.all).sortedByAge }
+
+  /// The registrations that others hide, in the order of registration.
+  var allHidden: [RegistrationRecord] {
+    var records: [RegistrationRecord] = []
+    hidden.forEach { records += copy $0 }
+    return records.sortedByAge
+  }
 
   /// The default registrations of all declared keys that have been used, in no particular order.
   var allDefaults: [RegistrationRecord] {
@@ -189,11 +201,17 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// Returns the registrations that may be chosen for a request with this service and this name, in several lists.
-  func candidates(for service: ObjectIdentifier, named name: String?) -> Candidates {
+  ///
+  /// - Parameter hider: A registration to leave out, together with those that hide it; nil to leave out none. In their
+  ///   place, the result has the registrations that `hider` hides.
+  func candidates(
+    for service: ObjectIdentifier, named name: String?, hiddenBy hider: RegistrationRecord? = nil
+  ) -> Candidates {
     Candidates(
       plain: plain.withValue(of: service) { $0.record },
       limited: limited.withValue(of: service) { $0.candidates(named: name) },
-      universal: universal.isEmpty ? nil : universal.candidates(named: name))
+      universal: universal.isEmpty ? nil : universal.candidates(named: name),
+      hiding: hider.map { hider in (hider, hidden.withValue(of: hider.service.id) { copy $0 } ?? []) })
   }
 
   /// The registrations that may be chosen for a request.
@@ -204,9 +222,19 @@ struct RegistrationTable: ~Copyable, Sendable {
     fileprivate let plain: RegistrationRecord?
     fileprivate let limited: Lists?
     fileprivate let universal: Lists?
+    /// A registration to leave out, together with those that hide it, and the hidden registrations of its service.
+    fileprivate let hiding: (hider: RegistrationRecord, hidden: [RegistrationRecord])?
 
     /// Calls `body` with each of the registrations.
     @inline(__always) func forEach(_ body: (RegistrationRecord) -> Void) {
+      guard let (hider, hidden) = hiding else { return forEachInForce(body) }
+      // Registrations that hide each other have equal keys, and the older one is hidden.
+      let key = hider.key
+      forEachInForce { if $0.age < hider.age || $0.key != key { body($0) } }
+      for record in hidden where record.age < hider.age && record.key == key { body(record) }
+    }
+
+    @inline(__always) private func forEachInForce(_ body: (RegistrationRecord) -> Void) {
       if let plain { body(plain) }
       limited?.others.forEach(body)
       limited?.named?.forEach(body)
@@ -215,11 +243,40 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
+  // MARK: Changes
+
+  /// Adds a registration, which replaces any registration with an equal `Key` that isn't hidden.
+  ///
+  /// - Returns: The entry of the replaced registration, which the caller must release with no lock held; nil if there
+  ///   was none.
+  mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
+
+  /// Adds a registration, which hides any registration with an equal `Key`.
+  ///
+  /// - Returns: The entry of the hidden registration, which the caller must release with no lock held; nil if there was
+  ///   none.
+  mutating func hide(behind record: RegistrationRecord) -> Entry? {
+    guard let former = insert(record) else { return nil }
+    let service = record.service.id
+    _ = hidden.put((hidden.take(service) ?? []) + [former.record], for: service)
+    return former
+  }
+
   /// Removes a registration.
+  ///
+  /// If it hides others, the one that was hidden last serves again.
   ///
   /// - Returns: The entry of the removed registration; nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
-    isInForce(record) ? exchange(record, for: nil) : nil
+    if isInForce(record) { return exchange(record, for: unhide { $0.key == record.key }) }
+    return unhide { $0 === record }.map { Entry($0) }
+
+    func unhide(_ isWanted: (RegistrationRecord) -> Bool) -> RegistrationRecord? {
+      guard var list = hidden.take(record.service.id) else { return nil }
+      let found = list.lastIndex(where: isWanted).map { list.remove(at: $0) }
+      if !list.isEmpty { _ = hidden.put(list, for: record.service.id) }
+      return found
+    }
   }
 
   private func isInForce(_ record: RegistrationRecord) -> Bool {
@@ -228,12 +285,6 @@ struct RegistrationTable: ~Copyable, Sendable {
     if record.isUnlimited { return plain.withValue(of: service) { $0.record === record } ?? false }
     return limited.withValue(of: service) { $0.contains(record) } ?? false
   }
-
-  /// Adds a registration, which replaces any registration with an equal `Key`.
-  ///
-  /// - Returns: The entry of the replaced registration, which the caller must release with no lock held; nil if there
-  ///   was none.
-  mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
 
   /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.
   ///

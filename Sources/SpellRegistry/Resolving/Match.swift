@@ -38,13 +38,18 @@ extension InitializerRegistry {
     ///
     /// The search doesn't copy the value of a registration that has hooks.
     var copying: ValueMemory?
+    /// A registration of the asked registry that doesn't count, nor do those that hide it; nil for none.
+    ///
+    /// The registration that it hides counts instead.
+    let hider: Borrowed<RegistrationRecord>?
     /// Whether the requested key's default registration counts if a registry without a parent contains it.
     ///
     /// The default no longer counts once the search has passed a registry whose context differs from its parent's.
     fileprivate var endsAtDefault = false
 
-    init(onlyForContainer: Bool = false, copying: ValueMemory? = nil) {
+    init(onlyForContainer: Bool = false, copying: ValueMemory? = nil, hiddenBy hider: RegistrationRecord? = nil) {
       (self.onlyForContainer, self.copying) = (onlyForContainer, copying)
+      self.hider = hider.map { Borrowed($0) }
     }
   }
 
@@ -125,6 +130,10 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ service: Service, _ search: Search, isAsked: Bool,
     _ winner: inout RegistrationRecord?
   ) -> Bool {
+    if isAsked, let hider = search.hider {
+      winner = self.winner(request, service, search, hiddenBy: hider.object)
+      return false
+    }
     let mayHaveName = request.mayHaveName
     let look = table.read { table in
       table.lookUp(
@@ -154,19 +163,20 @@ extension InitializerRegistry {
   }
 
   @inline(never) private func winner(
-    _ request: borrowing Request, _ service: Service, _ search: Search
+    _ request: borrowing Request, _ service: Service, _ search: Search, hiddenBy hider: RegistrationRecord? = nil
   ) -> RegistrationRecord? {
     // The property's own name, which reflection has to find, matters only if a registration is for certain names.
     let name =
       request.requestedName?.name ?? (table.read { $0.asksForName(of: service.id) } ? request.name : nil)
-    return winner(for: service, named: name, in: request.containerType, search)
+    return winner(for: service, named: name, in: request.containerType, search, hiddenBy: hider)
   }
 
   private func winner(
-    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
+    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search,
+    hiddenBy hider: RegistrationRecord?
   ) -> RegistrationRecord? {
     var best: (record: RegistrationRecord, rank: RegistrationRank)?
-    table.read({ $0.candidates(for: service.id, named: name) }).forEach { candidate in
+    table.read({ $0.candidates(for: service.id, named: name, hiddenBy: hider) }).forEach { candidate in
       guard !search.onlyForContainer || candidate.container != nil,
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { return }

@@ -1,0 +1,70 @@
+extension InitializerRegistry {
+  /// Adds a registration that hides the one for exactly the same requests: the same type or key, class, name and kind.
+  ///
+  /// What is hidden keeps its value and its place below. When the new registration is withdrawn, what it hid serves
+  /// again, with its value. Registrations that hide each other may be withdrawn in any order. `register` replaces only
+  /// the one that hides the others. If there is nothing to hide in this registry, the call is the same as `register`.
+  ///
+  /// ```swift
+  /// let registration = registry.hide(with: .instance(pool), at: place)
+  /// registration.unregister()  // What served before serves again.
+  /// ```
+  ///
+  /// With `Initializer.wrapping(_:)`, the new registration's value is made from that of what it hides.
+  ///
+  /// - Parameters:
+  ///   - initializer: Makes the values, in every form that `register` takes.
+  ///   - key: The declared key that the registration is for; nil if the registration is for the type `Value`.
+  ///   - name: The names of the properties that get the value; nil for all names.
+  ///   - scope: How long a value is kept, and which requests share it; nil for the key's own scope or `.unique`.
+  ///   - place: The place of the registration in the source code, for messages.
+  package func hide<Value>(
+    with initializer: Initializer<Value>, for key: InjectionKey<Value>? = nil, named name: PropertyName? = nil,
+    scope: Scope<Value>? = nil, at place: SourcePlace
+  ) -> Registration<Value> {
+    let record = record(initializer.erased, for: key, named: name, scope: scope, at: place)
+    hide(behind: record)
+    return Registration(record: record, registry: self)
+  }
+
+  /// Puts the value of what a registration hides in memory, for the initializer of that registration.
+  ///
+  /// That is what would be chosen for the request if neither the registration nor those that hide it existed: what was
+  /// registered before it in its registry, or else what the parent or the declared key has. The value has that
+  /// registration's own scope and hooks.
+  ///
+  /// - Precondition: The calling thread is running the initializer of a registration, for `request`, and this registry
+  ///   is current.
+  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
+    guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
+      trap("An initializer that wraps a value ran without a registration. \(reportThis)")
+    }
+    let owner = lineage.first { $0.number == hider.registryNumber } ?? self
+    while true {
+      switch owner.find(request, Search(hiddenBy: hider)) {
+      case .match(let record, let registry):
+        if try resolve(request, into: memory, from: Match(record: record, owner: registry.object)) { return }
+      case .nothing(let optional?): return optional.putNil(in: memory)
+      case .nothing: throw missing(request)
+      // A search that isn't given memory copies nothing.
+      case .copied: return
+      }
+    }
+  }
+}
+
+extension Initializer {
+  /// Returns an initializer that makes a value from the value of what its registration hides.
+  ///
+  /// If nothing is hidden, and no parent and no declared key serves the request either, the request throws
+  /// `.notRegistered`. If what is hidden has an async initializer, its value must have been awaited before.
+  package static func wrapping(_ make: @escaping @Sendable (Value, Resolver) throws -> Value) -> Initializer {
+    Initializer(
+      ErasedInitializer { memory, request, registry in
+        let hidden: Value = try ValueMemory.value { memory throws(InjectionError) in
+          try registry.putHiddenValue(memory, request)
+        }
+        memory.put(try make(hidden, Resolver(request, registry)))
+      })
+  }
+}
