@@ -23,7 +23,7 @@ extension LaunchSequence {
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule: cancelDroppedTimers()
     case .withdraw(let services):
-      let others = state.withLock { Array($0.machine.kept.values.joined()) }
+      let others = state.withLock { $0.machine.setups.flatMap(\.services) }
       for service in services.reversed() { service.withdraw(uncovering: others) }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):

@@ -156,20 +156,11 @@ extension LaunchSequence {
       do { try await service.close() } catch { errors.append(error) }
     }
     do {
-      switch job.kind {
-      case .rollBack: try await declared.rollback?()
-      case .run:
-        // The service may keep its context for longer than the sequence lives.
-        let service = RunningService(configuration: configuration) { [weak self] in self?.handle(.ready(job)) }
-        _ = try await declared.work.call(.run(service))
-      case .stop: _ = try await declared.work.call(.stop)
-      case .shutDown, .undo: _ = try await declared.work.call(.shutDown)
-      case .close: break
-      case .ask: return try await declared.work.call(.ask) ? .completed : .idle
-      case .setUp where job.purpose == .foreground:
-        return try await declared.work.call(.performAgain(configuration)) ? .completed : .idle
-      case .setUp: _ = try await declared.work.call(.perform(configuration))
-      }
+      // The service may keep its context for longer than the sequence lives.
+      let whenReady = { @Sendable [weak self] () -> Void in self?.handle(.ready(job)) }
+      let isInvolved = try await declared.work.call(
+        job, with: configuration, rollback: declared.rollback, whenReady: whenReady)
+      if !isInvolved { return .idle }
     } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
     } catch {

@@ -34,16 +34,6 @@ final class StepWork: @unchecked Sendable {
   /// Whether the step has a service.
   var runs: Bool { running != nil }
 
-  enum Method: Sendable {
-    case perform(any Configurable)
-    /// Performs the step again, if `shouldPerformWhenApplicationEntersForeground()` returns true.
-    case performAgain(any Configurable)
-    /// Asks whether to perform the step again, and doesn't.
-    case ask
-    case run(RunningService)
-    case stop, shutDown
-  }
-
   /// The place where the code of a step is called.
   enum Place {
     /// Any actor or none; a method that is isolated changes to its actor by itself.
@@ -61,26 +51,33 @@ final class StepWork: @unchecked Sendable {
     return value is any Initializable ? .anywhere : .mainActor
   }
 
-  /// Calls a method of the initializer and returns true; the caller is at the step's ``place``.
+  /// Calls the code that a job is for; the caller is at the step's ``place``.
   ///
-  /// For `.performAgain` and `.ask`, returns false if the initializer doesn't ask to be performed again.
-  nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
-    switch method {
-    case .perform(let configuration):
+  /// This is the only place that knows which code a kind of job calls.
+  ///
+  /// - Returns: False if the job was to perform the step again, and the initializer doesn't ask for that.
+  nonisolated(nonsending) func call(
+    _ job: LaunchMachine.Job, with configuration: any Configurable, rollback: (@Sendable () async throws -> Void)?,
+    whenReady: @escaping @Sendable () -> Void
+  ) async throws -> Bool {
+    switch job.kind {
+    case .setUp:
+      if job.purpose == .foreground, await !initializer.shouldPerformWhenApplicationEntersForeground() { return false }
       if let body { try await body(configuration) } else { try await initializer.perform(with: configuration) }
-    case .performAgain(let configuration):
-      guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return false }
-      try await initializer.perform(with: configuration)
     case .ask: return await initializer.shouldPerformWhenApplicationEntersForeground()
-    case .run(let service):
+    case .rollBack: try await rollback?()
+    case .run:
+      let service = RunningService(configuration: configuration, whenReady: whenReady)
       if let ready {
         try await ready.run(service)
       } else {
         service.ready()
-        try await running?.run(service.configuration)
+        try await running?.run(configuration)
       }
     case .stop: await running?.stop()
-    case .shutDown: try await initializer.shutDown()
+    case .shutDown, .undo: try await initializer.shutDown()
+    // Only the services of the attempt are closed.
+    case .close: break
     }
     return true
   }

@@ -200,8 +200,8 @@ import Testing
     _ = machine.handle(.unbegun(run, isRetryable: true), at: .seconds(7))
     let retried = machine.handle(.fired(.retry(.launch, 0, attempt: 1)), at: .seconds(8))
     #expect(retried.contains { if case .start(let job, _) = $0 { job.kind == .run } else { false } })
-    #expect(machine.passes.launch.steps[0].isServiceLeft == false)
-    #expect(machine.shutDownProblems.isEmpty)
+    #expect(machine.setups[0].isInUse == false)
+    #expect(machine.closing.problems.isEmpty)
   }
 
   @Test("a late repetition is undone only if the step's shutdown has begun to run", arguments: [false, true])

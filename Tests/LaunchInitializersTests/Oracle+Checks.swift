@@ -7,10 +7,10 @@ extension Oracle {
   mutating func checkWork() {
     guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
     let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
-    for (node, index) in steps where outcomes[index] == nil && machine.passes.launch.steps[node].attempt == 0 {
+    for (node, index) in steps where outcomes[index] == nil && machine.courses[node, .launch].tries == 0 {
       let step = plan.steps[index]
       guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes.launch.running + machine.passes.foreground.running < plan.maxConcurrentSteps {
+      if machine.passes.launch.atWork + machine.passes.foreground.atWork < plan.maxConcurrentSteps {
         fault("\(step.id) could begin, and doesn't")
       }
     }
@@ -22,7 +22,9 @@ extension Oracle {
     for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
       guard let index = steps[job.step], let begin = runs[job] else { continue }
       if machine.phase == .closing {
-        if !machine.passes.shutDown.isUnderWay || machine.reachedLimit != nil || asked[job.step] != nil { continue }
+        if !machine.passes.shutDown.isUnderWay || machine.closing.reachedLimit != nil || asked[job.step] != nil {
+          continue
+        }
         if !isHeldUp(index) { fault("\(job) isn't asked to end") }
       } else if let timeout = plan.steps[index].timeout, !readyRuns.contains(job), now > begin + timeout {
         fault("\(job) isn't ready in time, and goes on")
@@ -36,8 +38,8 @@ extension Oracle {
       let step = plan.steps[other]
       let waits = step.awaited.contains { $0.step == index } || step.isDeferred && !plan.steps[index].isDeferred
       if !waits { return false }
-      let state = machine.passes.launch.steps[node]
-      return (state.isUp || state.isUndone) && downOutcomes[other] == nil || isHeldUp(other)
+      let state = machine.setups[node]
+      return state.isOfShutDown && downOutcomes[other] == nil || isHeldUp(other)
     }
   }
 
@@ -49,7 +51,7 @@ extension Oracle {
     for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
     let noted = machine.errors.all.compactMap { ($0 as? Thrown)?.number }
     if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
-    let isLimited = machine.reachedLimit != nil
+    let isLimited = machine.closing.reachedLimit != nil
     for (node, count) in ups {
       let down = downs[node] ?? 0
       if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
@@ -77,7 +79,7 @@ extension Oracle {
     if !registered.isEmpty { fault("\(registered.count) services are still registered") }
     for service in services {
       let count = closings[ObjectIdentifier(service)] ?? 0
-      let isMissed = machine.reachedLimit != nil || servicesLeft.contains(service.attempt.step)
+      let isMissed = machine.closing.reachedLimit != nil || servicesLeft.contains(service.attempt.step)
       if count > 1 || count == 0 && !isMissed { fault("the service of \(service.attempt) is closed \(count) times") }
     }
   }
@@ -95,16 +97,18 @@ extension Oracle {
     let isDown =
       failedUndos.isEmpty
       && steps.allSatisfy { node, index in
-        !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
+        !machine.setups[node].isUp || downOutcomes[index] == .completed
       }
     let expected: Int32 =
-      switch (machine.cause, machine.wasLaunched) {
+      switch (machine.closing.cause, machine.closing.wasLaunched) {
       case (.signal?, false): 128 + 15
       case (.signal?, true), (.asked?, true): isDown ? 0 : 1
       default: 1
       }
     if machine.exitCode != expected { fault("the exit code is \(machine.exitCode), not \(expected)") }
-    if (machine.failure == nil) != (machine.wasLaunched && expected == 0 || machine.wasLaunched && isShutDown) {
+    if (machine.failure == nil)
+      != (machine.closing.wasLaunched && expected == 0 || machine.closing.wasLaunched && isShutDown)
+    {
       fault("the failure is \(String(describing: machine.failure))")
     }
     if let failure = machine.failure, failure.errors.compactMap({ ($0 as? Thrown)?.number }) != thrownUntilEnd {
@@ -113,7 +117,7 @@ extension Oracle {
   }
 
   var isShutDown: Bool {
-    switch machine.cause {
+    switch machine.closing.cause {
     case .asked?, .signal?: true
     case .failed?, .cancelled?, nil: false
     }

@@ -248,7 +248,7 @@ struct Oracle {
     alive.insert(job)
     happen(at: now + (chance(20) ? duration(0...100) : chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
-    if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
+    if machine.closing.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
     if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
     if job.kind.cleansUp {
       let isAside = job.kind == .close || abandoned.contains(job.with(.setUp))
@@ -264,7 +264,7 @@ struct Oracle {
     }
     let atWork = machine.jobs.count { other, state in
       let isOfStep =
-        [.setUp, .ask, .shutDown].contains(other.kind) || other.kind == .rollBack && !state.isLateUndo
+        [.setUp, .ask, .shutDown].contains(other.kind) || other.kind == .rollBack && !state.isAside
       return isOfStep && alive.contains(other) && (other.purpose == .shutDown) == (job.purpose == .shutDown)
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
@@ -290,7 +290,7 @@ struct Oracle {
     if machine.phase != .closing {
       let isDue = plan.steps[index].timeout.map { now >= begin + $0 } ?? false
       if !isDue || readyRuns.contains(job) { fault("\(job) is cancelled while the sequence goes on") }
-    } else if machine.reachedLimit == nil, !cannotStop.contains(job.step) {
+    } else if machine.closing.reachedLimit == nil, !cannotStop.contains(job.step) {
       guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
       // A step that isn't the last one gets a part of the time that is left until the limit.
       let left = deadline.map { ($0 - plan.grace - asked) * 3 / 4 } ?? .seconds(25)
@@ -310,7 +310,7 @@ struct Oracle {
       fault("\(job) starts before its service ended")
     }
     for (node, other) in steps where plan.steps[other].awaited.contains(where: { $0.step == index }) {
-      if ups[node] != nil, machine.passes.launch.steps[node].isUp, downOutcomes[other] == nil {
+      if ups[node] != nil, machine.setups[node].isUp, downOutcomes[other] == nil {
         fault("\(job) starts before \(plan.steps[other].id) is shut down")
       }
       let undo = lateUndos.first { $0.key.step == node && machine.jobs[$0.key] != nil }

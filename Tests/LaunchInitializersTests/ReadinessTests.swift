@@ -221,7 +221,7 @@ private struct Server: ReadyInitializer {
     let shutDown = Task { await launch.shutDown(within: .seconds(20)) }
     await isStopped.wait()
     await clock.waitForSleeper(until: .seconds(20), within: .seconds(300))
-    while launch.state.withLock({ $0.machine.shutDownProblems.isEmpty }) { await Task.yield() }
+    while launch.state.withLock({ $0.machine.closing.problems.isEmpty }) { await Task.yield() }
     clock.advance(by: .seconds(20))
     let entries = await shutDown.value.entries
     let queue = try #require(entries.first { $0.id == "queue" })

@@ -23,8 +23,8 @@ extension LaunchMachine {
   ///
   /// - Complexity: O(*n*), where *n* is the number of nodes and dependencies.
   func report(of purpose: Purpose) -> LaunchReport {
-    let pass = passes[purpose]
-    if pass.steps.isEmpty { return .empty }
+    let courses = courses[purpose]
+    if courses.isEmpty { return .empty }
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
     // For each node that isn't in the report: of the reported steps that the node waited for, the step that ended last.
     var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
@@ -35,7 +35,7 @@ extension LaunchMachine {
       if isReported(index, purpose) {
         entries.append(entry(of: index, purpose, waitedFor: awaited.map { plan.nodes[$0].id }))
       } else {
-        last[index] = lastEnded(awaited, in: pass)
+        last[index] = lastEnded(awaited, in: courses)
       }
     }
     return LaunchReport(entries: entries)
@@ -44,8 +44,8 @@ extension LaunchMachine {
   /// Returns the step in `steps` that ended last, or nil if `steps` is empty.
   ///
   /// If several steps ended last, returns the step that comes first in the plan.
-  private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
-    steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
+  private func lastEnded(_ steps: [Int], in courses: [StepCourse]) -> Int? {
+    steps.max { (courses[$0].end, $1) < (courses[$1].end, $0) }
   }
 
   /// Returns the reported steps that the node at `index` waited for.
@@ -53,7 +53,7 @@ extension LaunchMachine {
   /// The node may also have waited for a node that isn't reported. In place of an unreported node, the result contains
   /// the step that `last` stores for the unreported node, if any.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
-    let (node, pass) = (plan.nodes[index], passes[purpose])
+    let (node, courses) = (plan.nodes[index], courses[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
@@ -72,32 +72,32 @@ extension LaunchMachine {
     }
     // The step of `outside` that ended last is added only if it ended after all steps in `awaited`. Usually, it
     // didn't, because `awaited` has a step of the same group, and that step has also waited for the steps in `outside`.
-    guard let step = lastEnded(outside, in: pass), known.insert(step).inserted else { return awaited }
-    let isLast = awaited.allSatisfy { pass.steps[$0].end < pass.steps[step].end }
+    guard let step = lastEnded(outside, in: courses), known.insert(step).inserted else { return awaited }
+    let isLast = awaited.allSatisfy { courses[$0].end < courses[step].end }
     return isLast ? awaited + [step] : awaited
   }
 
   private func entry(of index: Int, _ purpose: Purpose, waitedFor: [String]) -> LaunchReport.Entry {
-    let (node, pass) = (plan.nodes[index], passes[purpose])
-    var step = pass.steps[index]
-    func time(_ time: Duration) -> Duration { max(.zero, time - pass.began) }
-    var errors = step.errors
+    let (node, began, course) = (plan.nodes[index], passes[purpose].began, courses[index, purpose])
+    func time(_ time: Duration) -> Duration { max(.zero, time - began) }
+    var (outcome, message, errors) = (course.outcome, course.message, course.errors)
+    var wasAbandoned = course.wasAbandoned
     if purpose == .shutDown {
-      let problems = shutDownProblems[index] ?? ShutDownProblems()
+      let problems = closing.problems[index] ?? Closing.Problems()
       errors = problems.errors
       if isMissed(index) {
-        (step.message, step.wasAbandoned) = (missedMessage(of: index), passes.launch.steps[index].isServiceLeft)
-      } else if step.outcome == .notRun {
+        (message, wasAbandoned) = (missedMessage(of: index), setups[index].isInUse)
+      } else if outcome == .notRun {
         // The shutdown reached its time limit before it came to this step, but the step's abandoned attempt was undone.
-        (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
+        (outcome, message) = (problems.message == nil ? .completed : .failed, problems.message)
       }
     }
     return LaunchReport.Entry(
-      id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
+      id: node.id, outcome: outcome, queued: time(course.queued), start: time(course.start),
       // A step that hasn't ended has a `start`, but no `end` yet.
-      end: time(max(step.start, step.end)),
-      attempts: step.begun, message: step.message,
-      errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
+      end: time(max(course.start, course.end)),
+      attempts: course.attempts, message: message,
+      errors: errors.all, waitedFor: waitedFor, wasAbandoned: wasAbandoned, groups: node.groups)
   }
 
   /// Returns whether the node at the index `step` is a step that the report of the pass for `purpose` lists.
@@ -105,15 +105,15 @@ extension LaunchMachine {
     if plan.nodes[step].declared == nil { return false }
     return switch purpose {
     case .launch: true
-    case .foreground: passes.foreground.steps[step].attempt > 0 && !passes.foreground.steps[step].isUnmentioned
-    case .shutDown: passes.launch.steps[step].isUp || passes.launch.steps[step].isUndone
+    case .foreground: courses[step, .foreground].tries > 0 && !courses[step, .foreground].isUninvolved
+    case .shutDown: setups[step].isOfShutDown
     }
   }
 
   /// The reason for the shutdown, for the log.
   var reason: String {
-    switch cause {
-    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes.launch.steps[step].message ?? "")"
+    switch closing.cause {
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(courses[step, .launch].message ?? "")"
     case .cancelled?: "the launch was cancelled"
     case .asked?, nil: "shutDown() was called"
     case .signal(let number)?: "signal \(number) came"
@@ -123,22 +123,30 @@ extension LaunchMachine {
   /// Returns the error that ended the sequence, or nil if a call or a signal shut the sequence down after its launch.
   func makeFailure() -> LaunchError? {
     let (code, step, message): (LaunchError.Code, Int?, String)
-    switch cause {
+    switch closing.cause {
     case .failed(let failed, let failure)?:
       (code, step) = (failure, failed)
       let what =
-        wasLaunched ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
-      message = "failed, so \(what): \(passes.launch.steps[failed].message ?? "")"
+        closing.wasLaunched
+        ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
+      message = "failed, so \(what): \(courses[failed, .launch].message ?? "")"
     case .cancelled?:
       (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:
-      let time = passes.launch.steps.isEmpty ? "it began" : "it had completed"
+      let time = passes.launch.hasBegun ? "it had completed" : "it began"
       (code, step, message) = (.shutDown, nil, "was shut down before \(time).")
     case nil: return nil
     }
-    if wasLaunched, code == .shutDown { return nil }
+    if closing.wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes.launch.steps[$0].errors.all.first },
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { courses[$0, .launch].errors.all.first },
       errors: errors.all, report: report(of: .launch), rollback: report(of: .shutDown), message)
+  }
+
+  /// The exit code of a program that ran the sequence.
+  var exitCode: Int32 {
+    if !closing.wasLaunched, case .signal(let number)? = closing.cause { return 128 + number }
+    let isDown = report(of: .shutDown).entries.allSatisfy { $0.outcome == .completed }
+    return closing.wasLaunched && failure == nil && isDown ? 0 : 1
   }
 }

@@ -20,37 +20,26 @@ struct LaunchMachine: Sendable {
   var isObserved = false
 
   var phase = Phase.new
+  /// The order and the room of the steps in each pass, and the course of each step through it.
   var passes = Passes()
+  var courses = Courses()
+  /// What each step has set up.
+  var setups: [StepSetup]
+  /// The supervisors of the services that run or will be restarted, by step.
+  var services: [Int: ServiceSupervisor] = [:]
+  var closing = Closing()
   /// The jobs under way, and their states.
   var jobs: [Job: JobState] = [:]
-  /// The services that run or will be restarted, by step.
-  var services: [Int: ServiceState] = [:]
-  /// The services that attempts made which haven't ended, by attempt, and the services of the steps that are up.
+  /// The services that attempts made which haven't ended, by attempt.
   var made: [Job: [any MadeService]] = [:]
-  var kept: [Int: [any MadeService]] = [:]
   /// The unanswered calls to the sequence, such as `launch()` and `shutDown()`, by the number of the call.
   var calls = Calls()
   /// The errors that were thrown, in order.
   var errors = ErrorList()
-  /// The reason for the shutdown, and whether the launch had succeeded before the shutdown.
-  var cause: Cause?
-  var wasLaunched = false
   /// The error that ended the sequence, if any.
   ///
   /// The error is nil before the end, and also if a call or a signal shut the sequence down after the launch.
   var failure: LaunchError?
-  /// The problems that occurred when steps were shut down, by step.
-  var shutDownProblems: [Int: ShutDownProblems] = [:]
-  /// The time limit that the shutdown has reached; nil if it hasn't reached any.
-  var reachedLimit: Duration?
-
-  /// The pause between a signal and the shutdown, and the time limit of the shutdown.
-  ///
-  /// The pause comes from the latest `run` call. The time limit is the shortest limit of all `run` and `shutDown` calls
-  /// so far. Without any such call, the limit is nil until the shutdown begins, and 25 seconds from then on.
-  private var (drain, limit): (Duration, Duration?) = (.zero, nil)
-  /// The time at which the shutdown reaches its time limit; nil before the shutdown has begun.
-  private(set) var end: Duration?
   /// Whether a signal such as `SIGTERM` arrived, and the latest signal's number in the order of arrival, starting at 1
   /// (0 before the first signal).
   private(set) var (hasSignal, lastArrival) = (false, 0)
@@ -67,35 +56,14 @@ struct LaunchMachine: Sendable {
   /// The latest time of all inputs.
   ///
   /// The time of the current input may be earlier, because the sequence reads its clock before it takes its lock.
-  private(set) var now = Duration.zero
+  var now = Duration.zero
   var actions: [Action] = []
   /// The jobs to cancel after all other actions, because their cancellation handlers may take a long time.
   var jobsToCancel: [Job] = []
 
-  /// The state of a job under way.
-  struct JobState: Sendable {
-    let start: Duration
-    var hasBegun = false
-    var cancellation = Cancellation.none
-    var isLate = false
-    /// Whether the job cleans up after an attempt while the step doesn't wait for it.
-    var isLateUndo = false
-
-    var isCancelled: Bool { if case .none = cancellation { false } else { true } }
-    /// The timers that are set for the job.
-    var timers: [Timer] = []
-  }
-
-  /// The cancellation of a job.
-  enum Cancellation: Sendable {
-    case none
-    /// The task has yet to be canceled; `isLimited` says whether the job then has only the grace period to end.
-    case decided(isLimited: Bool)
-    case begun
-  }
-
   init(_ plan: LaunchPlan, maxConcurrentSteps: Int, grace: Duration) {
     (self.plan, self.maxConcurrentSteps, self.grace) = (plan, maxConcurrentSteps, grace)
+    setups = Array(repeating: StepSetup(), count: plan.nodes.count)
   }
 
   /// Handles an input, and returns the actions to carry out.
@@ -121,30 +89,14 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that the code of a job begins, unless the job needn't run anymore.
-  ///
-  /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; and the resulting events.
-  mutating func began(_ job: Job, at time: Duration) -> (end: Input?, events: [Action]) {
-    now = max(now, time)
-    // A job that cleans up has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before it
-    // began, or if it was started after the time limit or the end of the shutdown.
-    guard let state = jobs[job] else { return (job.kind.cleansUp ? nil : .ended(job, .idle), []) }
-    if state.isCancelled { return (.unbegun(job, isRetryable: true), []) }
-    if state.hasBegun { return (nil, []) }
-    jobs[job]?.hasBegun = true
-    noteBeginning(of: job)
-    defer { actions = [] }
-    return (nil, actions)
-  }
-
-  private var isServing: Bool { phase == .launched || phase == .draining }
+  var isServing: Bool { phase == .launched || phase == .draining }
   /// The report of the launch; nil before the launch has completed, and if the launch failed.
-  var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
+  var launchReport: LaunchReport? { closing.wasLaunched || isServing ? report(of: .launch) : nil }
   /// Whether the launch has completed and all services of completed steps are ready.
   ///
   /// The value is false once the shutdown, or the drain before the shutdown, has begun.
   var isReady: Bool {
-    phase == .launched && services.allSatisfy { $1.isReady || passes.launch.steps[$0].phase != .done }
+    phase == .launched && services.allSatisfy { $1.isReady || !courses[$0, .launch].hasEnded }
   }
 
   // MARK: Calls
@@ -155,7 +107,7 @@ struct LaunchMachine: Sendable {
     switch call {
     case .launch, .run:
       if case .run(let drain, let limit) = call {
-        self.drain = drain
+        closing.setDrain(drain)
         limitShutDown(to: limit)
       }
       if phase == .new {
@@ -170,7 +122,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  private func finalAnswer(to call: Call) -> Answer {
+  func finalAnswer(to call: Call) -> Answer {
     switch call {
     case .launch: .error(failure ?? LaunchError(.shutDown, LaunchError.overMessage))
     case .run: .exitCode(exitCode)
@@ -180,7 +132,7 @@ struct LaunchMachine: Sendable {
   }
 
   private mutating func answer(_ id: Int?, _ answer: Answer) { if let id { self.answer([id], answer) } }
-  private mutating func answer(_ ids: [Int], _ answer: Answer) {
+  mutating func answer(_ ids: [Int], _ answer: Answer) {
     for id in ids { calls.remove(id) }
     if !ids.isEmpty { actions.append(.answer(ids, answer)) }
   }
@@ -203,8 +155,9 @@ struct LaunchMachine: Sendable {
   /// Begins a pass through the steps.
   mutating func begin(_ purpose: Purpose) {
     let first = passes[purpose].begin(plan, isReversed: purpose == .shutDown, at: now)
+    courses.begin(purpose, count: plan.nodes.count)
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
-    if reachedLimit != nil { passes[purpose].stop() }
+    if closing.reachedLimit != nil { passes[purpose].stop() }
     enqueue(first, purpose)
   }
 
@@ -227,17 +180,15 @@ struct LaunchMachine: Sendable {
 
   mutating func beginQueued(_ purpose: Purpose) {
     while hasRoom(for: purpose), let step = passes[purpose].dequeue() {
-      passes[purpose].running += 1
-      passes[purpose].steps[step].phase = .running
       if purpose == .shutDown {
-        if passes.shutDown.steps[step].attempt == 0 { beginShutDownAttempt(step) }
+        if courses[step, .shutDown].tries == 0 { beginTurn(of: step) } else { courses[step, .shutDown].work() }
         shutDown(step)
       } else {
-        beginAttempt(step, purpose)
+        courses[step, purpose].takeTurn(at: now)
         // Foreground attempts are numbered across passes, because an abandoned attempt may end during a later pass.
         if purpose == .foreground { foregroundAttempts += 1 }
-        let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
-        let kind = passes[purpose].steps[step].culprit == nil ? Job.Kind.setUp : .ask
+        let number = purpose == .launch ? courses[step, .launch].tries : foregroundAttempts
+        let kind = courses[step, purpose].culprit == nil ? Job.Kind.setUp : .ask
         start(Job(purpose: purpose, kind: kind, step: step, number: number), timeout: declared(step).timeout)
       }
     }
@@ -247,15 +198,8 @@ struct LaunchMachine: Sendable {
   ///
   /// The maximum applies to the steps of the launch and the foreground pass together, and separately to the shutdown.
   private func hasRoom(for purpose: Purpose) -> Bool {
-    let running =
-      purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
-    return running < maxConcurrentSteps
-  }
-
-  mutating func start(_ job: Job, timeout: Duration?, closing services: [any MadeService] = []) {
-    jobs[job] = JobState(start: now)
-    actions.append(.start(job, closing: services))
-    if let timeout { schedule(.timeout(job), after: timeout) }
+    let atWork = purpose == .shutDown ? passes.shutDown.atWork : passes.launch.atWork + passes.foreground.atWork
+    return atWork < maxConcurrentSteps
   }
 
   private mutating func launched() {
@@ -298,26 +242,14 @@ struct LaunchMachine: Sendable {
     lastArrival = arrival
     if hasSignal { return actions.append(.endProcess(number)) }
     hasSignal = true
-    if phase == .launched, drain > .zero {
+    if phase == .launched, closing.drain > .zero {
       phase = .draining
-      cause = .signal(number)
-      event(.draining(drain), .launch, message: reason)
-      schedule(.drain, after: drain)
+      closing.beginDrain(.signal(number))
+      event(.draining(closing.drain), .launch, message: reason)
+      schedule(.drain, after: closing.drain)
     } else {
       close(.signal(number))
     }
-  }
-
-  mutating func schedule(_ timer: Timer, after pause: Duration) {
-    if let job = timer.job { jobs[job]?.timers.append(timer) }
-    actions.append(.schedule(timer, at: now + pause))
-  }
-
-  /// Cancels a timer of a job, if the timer is set.
-  mutating func unschedule(_ timer: Timer, of job: Job) {
-    guard let index = jobs[job]?.timers.firstIndex(of: timer) else { return }
-    jobs[job]?.timers.remove(at: index)
-    actions.append(.unschedule(timer))
   }
 
   private mutating func fired(_ timer: Timer) {
@@ -329,7 +261,7 @@ struct LaunchMachine: Sendable {
     case .retry(let purpose, let step, _): retry(step, purpose)
     case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
-    case .drain: if phase == .draining, let cause { close(cause) }
+    case .drain: if phase == .draining, let cause = closing.cause { close(cause) }
     case .watch: emitWaits()
     }
   }
@@ -352,11 +284,11 @@ struct LaunchMachine: Sendable {
     var oldest = now
     for purpose in [Purpose.launch, .foreground, .shutDown] {
       var named: [Int] = []
-      for step in passes[purpose].steps.indices where isAwaited(step, purpose) {
-        let lastSign = passes[purpose].steps[step].lastSign
+      for step in courses[purpose].indices where isAwaited(step, purpose) {
+        let lastSign = courses[step, purpose].lastSign
         if now - lastSign >= Self.longWait { named.append(step) } else { oldest = min(oldest, lastSign) }
       }
-      for step in named { passes[purpose].steps[step].lastSign = now }
+      for step in named { courses[step, purpose].noteSign(at: now) }
       if !named.isEmpty { event(.waiting(for: named.map { plan.nodes[$0].id }), purpose) }
     }
     isWatching = phase == .launching || phase == .closing
@@ -364,51 +296,6 @@ struct LaunchMachine: Sendable {
   }
 
   private func isAwaited(_ step: Int, _ purpose: Purpose) -> Bool {
-    switch passes[purpose].steps[step].phase {
-    case .running, .pausing, .readying, .stopping: true
-    case .waiting, .done: purpose == .shutDown && isUndoing(step)
-    }
-  }
-
-  /// Starts to shut the sequence down, unless the shutdown has already begun.
-  mutating func close(_ cause: Cause) {
-    if phase == .closing || phase == .over { return }
-    let limit = limit ?? .shutDownLimit
-    (self.limit, self.cause, wasLaunched) = (limit, cause, isServing)
-    end = now + limit
-    if phase == .draining { actions.append(.unschedule(.drain)) }
-    phase = .closing
-    schedule(.limit(limit), after: limit)
-    stopPasses()
-  }
-
-  /// Shortens the time limit of the shutdown, or does nothing if the new limit isn't shorter than the current limit.
-  ///
-  /// If the shutdown has already begun, the new limit counts from now.
-  private mutating func limitShutDown(to new: Duration) {
-    if let limit, limit <= new { return }
-    limit = new
-    if phase != .closing { return }
-    end = now + new
-    schedule(.limit(new), after: new)
-  }
-
-  /// Ends the sequence, and answers all calls.
-  mutating func finish() {
-    phase = .over
-    failure = makeFailure()
-    withdraw(kept.sorted { $0.key < $1.key }.flatMap(\.value))
-    kept = [:]
-    // The action `.over` comes before all answers, so that the sequence's resources are released before a call returns.
-    let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
-    actions.insert(.over, at: firstAnswer ?? actions.endIndex)
-    for (id, call) in calls.all { answer([id], finalAnswer(to: call)) }
-  }
-
-  /// The exit code of a program that ran the sequence.
-  var exitCode: Int32 {
-    if !wasLaunched, case .signal(let number)? = cause { return 128 + number }
-    let isDown = report(of: .shutDown).entries.allSatisfy { $0.outcome == .completed }
-    return wasLaunched && failure == nil && isDown ? 0 : 1
+    courses[step, purpose].isUnderWay || purpose == .shutDown && setups[step].isBeingCleaned
   }
 }

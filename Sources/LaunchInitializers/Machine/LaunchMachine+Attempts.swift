@@ -1,0 +1,279 @@
+// The attempts of steps, during the launch or after a return to the foreground.
+
+extension LaunchMachine {
+  /// Returns what the program has declared for the step with the given index; traps if the node isn't a step.
+  func declared(_ step: Int) -> LaunchStep.Declaration {
+    guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
+    return declared
+  }
+
+  // MARK: The queue
+
+  /// Queues nodes that wait for no other node.
+  ///
+  /// A node that doesn't run ends immediately, and the nodes that waited only for that node are queued. The shutdown of
+  /// a step for which `isHeldUp(_:)` returns true begins immediately, without the queue.
+  mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
+    var waiting = Array(nodes.reversed())
+    while let node = waiting.popLast() {
+      // The node that precedes all deferred steps isn't queued during the launch. `launched()` queues it later.
+      if node == plan.deferral, purpose == .launch, phase == .launching { continue }
+      courses[node, purpose].queue(at: now)
+      let reason = reasonToSkip(node, purpose)
+      if let reason, purpose == .launch || plan.nodes[node].declared == nil {
+        waiting += recordEnd(of: node, purpose, .outcome(.skipped), reason).reversed()
+      } else if !takesPart(node, purpose) {
+        let end = purpose == .launch ? StepCourse.End.outcome(.completed) : .uninvolved
+        waiting += recordEnd(of: node, purpose, end, nil).reversed()
+      } else if purpose == .shutDown, isHeldUp(node), !passes.shutDown.isStopped {
+        beginStop(of: node)
+      } else {
+        passes[purpose].enqueue(node)
+      }
+    }
+  }
+
+  private func takesPart(_ node: Int, _ purpose: Purpose) -> Bool {
+    if plan.nodes[node].declared == nil { return false }
+    return switch purpose {
+    case .launch: true
+    case .foreground: setups[node].isUp
+    case .shutDown: setups[node].isOfShutDown
+    }
+  }
+
+  /// Returns the reason to skip a node that could run now, or nil if the node has to run.
+  ///
+  /// If the reason is another step, the method records that step as the node's `culprit`.
+  private mutating func reasonToSkip(_ node: Int, _ purpose: Purpose) -> String? {
+    if purpose == .shutDown { return nil }
+    if purpose == .launch, let exclusion = plan.nodes[node].exclusion { return exclusion }
+    guard let required = plan.requirements[node].first(where: { isMissing($0, purpose) }) else { return nil }
+    let culprit = plan.nodes[required].declared == nil ? courses[required, purpose].culprit ?? required : required
+    courses[node, purpose].blame(culprit)
+    return reasonToSkip(because: culprit, purpose)
+  }
+
+  /// Returns whether a node that has ended keeps the nodes that require it from running in the same pass.
+  ///
+  /// After a return to the foreground, a step that isn't repeated still is as the launch left it.
+  private func isMissing(_ node: Int, _ purpose: Purpose) -> Bool {
+    let course = courses[node, purpose]
+    return course.outcome != .completed && !course.isUninvolved
+  }
+
+  private func reasonToSkip(because culprit: Int, _ purpose: Purpose) -> String {
+    let groups = plan.nodes[culprit].groups
+    let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
+    let what = courses[culprit, purpose].outcome == .skipped ? "was skipped" : "failed"
+    return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
+  }
+
+  /// Records the end of a node, and returns the nodes that waited only for that node.
+  private mutating func recordEnd(
+    of node: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?
+  ) -> [Int] {
+    courses[node, purpose].end(end, message, at: now)
+    if plan.nodes[node].declared != nil { emitEnd(of: node, purpose, end, message) }
+    return passes[purpose].ended(node, in: plan)
+  }
+
+  /// Emits an event about the end of a step.
+  ///
+  /// A step that began, but had nothing to do, gets an event about its end, to match the event about its beginning.
+  private mutating func emitEnd(of step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?) {
+    let hasBegun = courses[step, purpose].attempts > 0
+    switch end {
+    case .outcome(.notRun): if hasBegun { event(.ended(.notRun), purpose, step, message: message) }
+    case .outcome(let outcome): event(.ended(outcome), purpose, step, message: message)
+    case .uninvolved: if hasBegun { event(.ended(.skipped), purpose, step, message: message) }
+    }
+  }
+
+  /// Records the end of a step, and queues the steps that waited only for that step.
+  mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
+    settle(step, purpose, .outcome(outcome), message)
+  }
+
+  private mutating func settle(_ step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?) {
+    enqueue(recordEnd(of: step, purpose, end, message), purpose)
+  }
+
+  // MARK: Attempts
+
+  mutating func codeBegan(_ step: Int, _ purpose: Purpose) {
+    let number = courses[step, purpose].codeBegan(at: now)
+    event(.began(attempt: number), purpose, step)
+  }
+
+  mutating func attempt(_ job: Job, _ what: Happening) {
+    switch what {
+    case .began: codeBegan(job.step, job.purpose)
+    case .ended(let state, let result): attemptEnded(job, state, result)
+    case .abandoned(let state, let ignored):
+      passes[job.purpose].leave()
+      withdraw(made[job] ?? [])
+      courses[job.step, job.purpose].noteAbandonment()
+      settle(job.step, job.purpose, .failed, state.isLate ? "\(overrun(state)), then \(ignored)" : ignored)
+      abort(job.step, job.purpose, .timedOut)
+    }
+  }
+
+  private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    let (step, purpose) = (job.step, job.purpose)
+    // The timeout's timer may be late on a busy machine, so the attempt's duration is checked as well.
+    let isLate = state.isLate || state.timeout.map { now - state.start > $0 } ?? false
+    let note = isLate ? overrun(state) : nil
+    switch result {
+    case .idle:
+      passes[purpose].leave()
+      closeAside(made.removeValue(forKey: job) ?? [], job)
+      settle(step, purpose, .uninvolved, "doesn't ask to be repeated")
+    case .completed:
+      passes[purpose].leave()
+      closeAside(setups[step].complete(with: made.removeValue(forKey: job) ?? []), job)
+      if purpose == .launch, declared(step).work.runs, phase != .closing {
+        courses[step, .launch].message = note
+        return beginService(of: step, asAttempt: false)
+      }
+      settle(step, purpose, .completed, note)
+    case .skipped(let reason):
+      passes[purpose].leave()
+      closeAside(made.removeValue(forKey: job) ?? [], job)
+      settle(step, purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
+    case .failed(let error, let text, let isRetryable):
+      if settleUnbegun(job, state) { return }
+      let isOwn = record(error, of: job, state.isCancelled)
+      let reason = isOwn ? text : "cancelled"
+      let failure = StepCourse.Failure(code: isLate ? .timedOut : .stepFailed, isRetryable: isRetryable)
+      courses[step, purpose].fail(failure, note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason)
+      attemptFailed(job, state)
+    }
+  }
+
+  /// Rolls a failed attempt back, or decides what follows if there is nothing to roll back.
+  private mutating func attemptFailed(_ job: Job, _ state: JobState) {
+    let (step, services) = (job.step, made.removeValue(forKey: job) ?? [])
+    withdraw(services)
+    guard state.hasBegun, declared(step).rollback != nil || !services.isEmpty else { return goOn(after: job) }
+    if let limit = closing.reachedLimit {
+      courses[step, job.purpose].message.add("not rolled back within \(limit.text)")
+      closeAside(services, job)
+      return goOn(after: job)
+    }
+    start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout, closing: services)
+    // The failure ends the launch now, so that nothing else that fails during the rollback seems to be the reason.
+    if retry(of: step, job.purpose) == nil { abort(step, job.purpose, courses[step, job.purpose].failure?.code) }
+  }
+
+  mutating func rollBack(_ job: Job, _ what: Happening) {
+    switch what {
+    case .began: courses[job.step, job.purpose].noteSign(at: now)
+    case .ended(let state, let result):
+      if case .failed(let error, let text, _) = result {
+        let what = record(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
+        courses[job.step, job.purpose].message.add("its rollback \(what)")
+      }
+      goOn(after: job)
+    case .abandoned(_, let ignored):
+      let (message, code) = (courses[job.step, job.purpose].message, courses[job.step, job.purpose].failure?.code)
+      courses[job.step, job.purpose].noteAbandonment()
+      let failure = StepCourse.Failure(code: code ?? .stepFailed, isRetryable: false)
+      courses[job.step, job.purpose].fail(failure, "\(message.map { "\($0); " } ?? "")its rollback \(ignored)")
+      goOn(after: job)
+    }
+  }
+
+  /// Skips a step that asks to be repeated, but requires a step that has failed after the return to the foreground.
+  mutating func question(_ job: Job, _ what: Happening) {
+    switch what {
+    case .began: courses[job.step, .foreground].noteSign(at: now)
+    case .ended(_, let result):
+      passes.foreground.leave()
+      if case .completed = result, let culprit = courses[job.step, .foreground].culprit {
+        return settle(job.step, .foreground, .skipped, reasonToSkip(because: culprit, .foreground))
+      }
+      settle(job.step, .foreground, .uninvolved, nil)
+    case .abandoned(_, let ignored):
+      passes.foreground.leave()
+      courses[job.step, .foreground].noteAbandonment()
+      settle(job.step, .foreground, .failed, ignored)
+    }
+  }
+
+  /// Records the end of a step without counting its attempt, if the attempt was canceled before it began.
+  ///
+  /// - Returns: Whether the end was recorded. The result is false if the attempt had begun, or exceeded its timeout.
+  private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
+    if state.hasBegun || state.isLate { return false }
+    passes[job.purpose].leave()
+    let outcome = courses[job.step, job.purpose].loseTurn()
+    settle(job.step, job.purpose, outcome, courses[job.step, job.purpose].message)
+    return true
+  }
+
+  // MARK: Retries
+
+  /// Retries a step after a failed attempt and its rollback, or records that the step failed.
+  private mutating func goOn(after job: Job) {
+    let (step, purpose) = (job.step, job.purpose)
+    passes[purpose].leave()
+    if pauseBeforeRetry(step, purpose) { return }
+    settle(step, purpose, .failed, courses[step, purpose].message)
+    abort(step, purpose, courses[step, purpose].failure?.code)
+  }
+
+  /// Begins the pause before the next attempt of a step, if another attempt may follow.
+  ///
+  /// - Returns: Whether another attempt may follow. The result is false if the failure policy doesn't permit another
+  ///   attempt after the error, or if the shutdown has begun.
+  mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
+    guard let retry = retry(of: step, purpose) else { return false }
+    let tries = courses[step, purpose].tries
+    let pause = retry.backoff.pause(after: tries)
+    courses[step, purpose].pause(at: now)
+    event(.retrying(after: pause), purpose, step, message: courses[step, purpose].message)
+    schedule(.retry(purpose, step, attempt: tries), after: pause)
+    return true
+  }
+
+  /// Returns the policy for the retry that follows an attempt of a step; nil if no other attempt follows.
+  private func retry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
+    courses[step, purpose].failure?.isRetryable == false ? nil : remainingRetry(of: step, purpose)
+  }
+
+  private func remainingRetry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
+    guard phase != .closing, let retry = declared(step).policy.retry, courses[step, purpose].tries <= retry.count
+    else { return nil }
+    return retry
+  }
+
+  /// Returns whether an error of a job could lead to a retry, so that the condition of the step's policy is asked.
+  func couldRetry(_ job: Job) -> Bool {
+    let isAttempt = job.kind == .setUp || job.kind == .run && courses[job.step, .launch].isStarting
+    if jobs[job] == nil || phase == .over || !isAttempt { return false }
+    return remainingRetry(of: job.step, job.purpose) != nil
+  }
+
+  /// Begins the next attempt of a step after the pause.
+  ///
+  /// If the step's own code has already completed, only the step's service runs again.
+  mutating func retry(_ step: Int, _ purpose: Purpose) {
+    guard courses[step, purpose].isPausing else { return }
+    if purpose == .launch, setups[step].isUp { return retryService(of: step) }
+    courses[step, purpose].waitAgain()
+    passes[purpose].enqueue(step)
+  }
+
+  /// Aborts the launch because of a failed step, unless the step is deferred or its policy lets the launch go on.
+  mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code?) {
+    if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
+      close(.failed(step, code ?? .stepFailed))
+    }
+  }
+
+  /// Returns the message about an attempt that took longer than its timeout, or that got no thread within that time.
+  private func overrun(_ state: JobState) -> String {
+    "\(state.hasBegun ? "took longer than" : "did not get a thread within") its timeout of \(state.timeoutText)"
+  }
+}

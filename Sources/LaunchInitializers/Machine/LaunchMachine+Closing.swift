@@ -1,0 +1,235 @@
+// The shutdown of the sequence, of its steps, and of their services.
+
+extension LaunchMachine {
+  // MARK: The beginning
+
+  /// Starts to shut the sequence down, unless the shutdown has already begun.
+  mutating func close(_ cause: Closing.Cause) {
+    if phase == .closing || phase == .over { return }
+    if phase == .draining { actions.append(.unschedule(.drain)) }
+    let limit = closing.begin(cause, wasLaunched: isServing, at: now)
+    phase = .closing
+    schedule(.limit(limit), after: limit)
+    stopPasses()
+  }
+
+  /// Shortens the time limit of the shutdown, or does nothing if the new limit isn't shorter than the current limit.
+  ///
+  /// If the shutdown has already begun, the new limit counts from now.
+  mutating func limitShutDown(to new: Duration) {
+    if closing.shortenLimit(to: new, at: now) { schedule(.limit(new), after: new) }
+  }
+
+  /// Stops the launch, and stops the pass that repeats steps at a return to the foreground.
+  ///
+  /// No further attempt begins, no service is run again, and the attempts under way are canceled. A step that waits
+  /// for a retry, or whose service isn't ready yet, ends as failed.
+  private mutating func stopPasses() {
+    for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
+      passes[purpose].stop()
+      for step in plan.nodes.indices {
+        let course = courses[step, purpose]
+        if course.waitsAgain {
+          actions.append(.unschedule(.retry(purpose, step, attempt: course.tries)))
+          settle(step, purpose, .failed, course.message)
+        } else if course.isStarting {
+          var message = course.message
+          message.add("was not ready before the sequence was shut down")
+          settle(step, purpose, .failed, message)
+        }
+      }
+    }
+    for (step, service) in services.sorted(by: { $0.key < $1.key }) {
+      let job = runJob(service.run, of: step)
+      unschedule(.readiness(job), of: job)
+      guard service.isPausing else { continue }
+      actions.append(.unschedule(.restart(step, run: service.run)))
+      serviceEnded(step)
+    }
+    cancelAll { $0.kind == .setUp || $0.kind == .ask }
+  }
+
+  // MARK: The pass
+
+  /// Starts to shut the steps down once all attempts have ended, and ends the sequence once all jobs have ended.
+  mutating func proceedClosing() {
+    if !passes.shutDown.isUnderWay {
+      if passes.launch.atWork + passes.foreground.atWork > 0 { return }
+      if passes.launch.isUnderWay {
+        passes.launch.end()
+        if !closing.wasLaunched { event(.phaseEnded, .launch) }
+      }
+      if setups.contains(where: \.isOfShutDown) { begin(.shutDown) }
+    }
+    if passes.shutDown.isUnderWay { beginQueued(.shutDown) }
+    if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
+    if passes.shutDown.isUnderWay {
+      for step in plan.nodes.indices.reversed() where isMissed(step) {
+        event(.ended(.notRun), .shutDown, step, message: missedMessage(of: step))
+      }
+      passes.shutDown.end()
+      event(.phaseEnded, .shutDown)
+    }
+    finish()
+  }
+
+  /// Ends the sequence, and answers all calls.
+  private mutating func finish() {
+    phase = .over
+    failure = makeFailure()
+    for step in setups.indices { withdrawServices(of: step) }
+    // The action `.over` comes before all answers, so that the sequence's resources are released before a call returns.
+    let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
+    actions.insert(.over, at: firstAnswer ?? actions.endIndex)
+    for (id, call) in calls.all { answer([id], finalAnswer(to: call)) }
+  }
+
+  private mutating func withdrawServices(of step: Int) { withdraw(setups[step].replaceServices(with: [])) }
+
+  /// Cuts short a shutdown that takes too long: cancels all jobs, and doesn't shut down any further steps.
+  mutating func limitReached(_ limit: Duration) {
+    guard phase == .closing, closing.cutShort(after: limit) else { return }
+    passes.shutDown.stop()
+    // A step may have been queued for its shutdown after its service ended or its abandoned attempt was undone. Such a
+    // step won't be shut down anymore.
+    for step in courses.shutDown.indices where courses[step, .shutDown].waitsAgain { settleShutDown(step) }
+    cancelAll { _ in true }
+  }
+
+  /// Returns whether a step was set up but not shut down, because the shutdown reached its time limit.
+  func isMissed(_ step: Int) -> Bool {
+    setups[step].isUp && courses[step, .shutDown].outcome == .notRun
+  }
+
+  /// Returns the problems of a step that was set up but not shut down, such as a service that went on.
+  func missedMessage(of step: Int) -> String? {
+    var message = closing.problems[step]?.message
+    if let missedLimit { message.add(missedLimit) }
+    return message
+  }
+
+  /// The message about a step that wasn't shut down within the shutdown's time limit; nil until the limit is reached.
+  private var missedLimit: String? { closing.reachedLimit.map { "not shut down within \($0.text)" } }
+
+  // MARK: Stopping a service
+
+  /// Returns whether a step's shutdown has to wait for its service to end, or for its abandoned attempt to be undone.
+  ///
+  /// A step that is held up doesn't count toward the maximum number of concurrent steps. Therefore every service is
+  /// asked to end as soon as the steps that depend on the service's step are shut down.
+  func isHeldUp(_ step: Int) -> Bool { services[step] != nil || setups[step].isBeingCleaned }
+
+  /// Records that the turn of a step has come in the shutdown.
+  mutating func beginTurn(of step: Int) {
+    courses[step, .shutDown].takeTurn(at: now)
+    codeBegan(step, .shutDown)
+  }
+
+  /// Starts the shutdown of a step for which `isHeldUp(_:)` returns true, and asks the step's service, if any, to end.
+  mutating func beginStop(of step: Int) {
+    beginTurn(of: step)
+    courses[step, .shutDown].stopService()
+    guard let service = services[step] else { return }
+    let time = stopTime(of: step)
+    services[step]?.stop(within: time)
+    start(stopJob(of: step), timeout: time)
+    let job = runJob(service.run, of: step)
+    if jobs[job] != nil { schedule(.stop(job), after: time) }
+  }
+
+  func stopJob(of step: Int) -> Job { Job(purpose: .shutDown, kind: .stop, step: step, number: 1) }
+  func shutDownJob(of step: Int) -> Job { Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1) }
+
+  /// Returns the time that a step's service has to end, or that the step's own shutdown may take.
+  ///
+  /// It is the step's stop timeout. If other steps may wait for the step, it is also at most three quarters of the time
+  /// that is left, so that a step that hangs leaves time for the others.
+  private func stopTime(of step: Int) -> Duration {
+    closing.time(plan.nodes[step].stopTimeout, othersWait: !plan.dependencies[step].isEmpty, at: now)
+  }
+
+  /// Cancels a service that hasn't ended within its stop timeout.
+  mutating func cutOff(_ job: Job) {
+    // Only the cancellation of a service that has a `stop()` method is a problem, since any other service was canceled
+    // when its shutdown began.
+    if jobs[job]?.isCancelled == false {
+      let time = (services[job.step]?.stopTime ?? .zero).text
+      closing.addProblem("its service did not end within its stop timeout of \(time) and was cancelled", of: job.step)
+    }
+    cancelLate(job)
+  }
+
+  mutating func cannotStop(_ job: Job) {
+    guard jobs[job] != nil, let service = services[job.step] else { return }
+    cancel(runJob(service.run, of: job.step), isLimited: false)
+  }
+
+  mutating func serviceStop(_ job: Job, _ what: Happening) {
+    switch what {
+    case .began: courses[job.step, .shutDown].noteSign(at: now)
+    case .ended: continueShutDown(of: job.step)
+    case .abandoned(let state, let ignored):
+      noteAbandonment(of: job.step, state, "its stop() \(ignored)")
+      continueShutDown(of: job.step)
+    }
+  }
+
+  private mutating func noteAbandonment(of step: Int, _ state: JobState, _ ignored: String) {
+    closing.addProblem(state.hasBegun ? ignored : "did not get a thread to shut down", of: step)
+    if state.hasBegun { courses[step, .shutDown].noteAbandonment() }
+  }
+
+  // MARK: Shutting a step down
+
+  /// Continues the shutdown of a step, if the step's service, `stop()` call and clean-up have all ended.
+  mutating func continueShutDown(of step: Int) {
+    guard passes.shutDown.isUnderWay, courses[step, .shutDown].isStopping, !isHeldUp(step),
+      jobs[stopJob(of: step)] == nil
+    else { return }
+    if closing.reachedLimit != nil { return settleShutDown(step) }
+    courses[step, .shutDown].waitAgain()
+    passes.shutDown.enqueue(step)
+  }
+
+  /// Starts the job that shuts a step down, or ends the step's shutdown immediately if the step needs no such job.
+  mutating func shutDown(_ step: Int) {
+    if case .up = setups[step].state {
+      return start(shutDownJob(of: step), timeout: stopTime(of: step), closing: setups[step].services)
+    }
+    // If the step's service may still be running, the step isn't shut down, because the service may use what the step
+    // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.
+    passes.shutDown.leave()
+    settleShutDown(step)
+  }
+
+  mutating func stepShutDown(_ job: Job, _ what: Happening) {
+    let step = job.step
+    switch what {
+    case .began: courses[step, .shutDown].noteSign(at: now)
+    case .ended(let state, let result):
+      let late = "took longer than its timeout of \(state.timeoutText)"
+      if case .failed(let error, let text, _) = result {
+        let isOwn = record(error, of: job, state.isCancelled)
+        closing.addProblem(isOwn ? text : state.isLate ? late : "cancelled", of: step)
+      }
+      passes.shutDown.leave()
+      settleShutDown(step, note: state.isLate ? late : nil)
+    case .abandoned(let state, let ignored):
+      noteAbandonment(of: step, state, ignored)
+      passes.shutDown.leave()
+      settleShutDown(step)
+    }
+  }
+
+  /// Unregisters the services of a step, and records the end of the step's shutdown.
+  private mutating func settleShutDown(_ step: Int, note: String? = nil) {
+    withdrawServices(of: step)
+    if setups[step].isInUse { courses[step, .shutDown].noteAbandonment() }
+    if let missedLimit, !courses[step, .shutDown].isAtWork {
+      let isService = courses[step, .shutDown].isStopping && declared(step).work.runs
+      closing.addProblem(isService ? "its service was cancelled" : missedLimit, of: step)
+    }
+    let problem = closing.problems[step]?.message
+    settle(step, .shutDown, problem == nil ? .completed : .failed, problem ?? note)
+  }
+}

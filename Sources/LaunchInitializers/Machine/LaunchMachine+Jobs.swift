@@ -1,0 +1,217 @@
+// The jobs of a sequence from their start to their end, whatever they are for.
+
+internal import SpellRegistry
+
+extension LaunchMachine {
+  // MARK: Starting
+
+  mutating func start(
+    _ job: Job, timeout: Duration?, closing services: [any MadeService] = [], isAside: Bool = false
+  ) {
+    jobs[job] = JobState(start: now, timeout: timeout, isAside: isAside)
+    actions.append(.start(job, closing: services))
+    if let timeout, job.kind != .run { schedule(.timeout(job), after: timeout) }
+  }
+
+  /// Records that the code of a job begins, unless the job needn't run anymore.
+  ///
+  /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; and the resulting events.
+  mutating func began(_ job: Job, at time: Duration) -> (end: Input?, events: [Action]) {
+    now = max(now, time)
+    // A job that cleans up has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before it
+    // began, or if it was started after the time limit or the end of the shutdown.
+    guard let state = jobs[job] else { return (job.kind.cleansUp ? nil : .ended(job, .idle), []) }
+    if state.isCancelled { return (.unbegun(job, isRetryable: true), []) }
+    jobs[job]?.hasBegun = true
+    happened(.began, to: job)
+    defer { actions = [] }
+    return (nil, actions)
+  }
+
+  // MARK: What happens to jobs
+
+  /// Passes what happens to a job under way to the part of the machine that the job is for.
+  ///
+  /// This is the only place that distinguishes the kinds of jobs by what follows from them.
+  private mutating func happened(_ what: Happening, to job: Job) {
+    switch job.kind {
+    case .setUp: attempt(job, what)
+    case .ask: question(job, what)
+    case .rollBack: rollBack(job, what)
+    case .run: serviceRun(job, what)
+    case .stop: serviceStop(job, what)
+    case .shutDown: stepShutDown(job, what)
+    // These jobs are always aside.
+    case .undo, .close: break
+    }
+  }
+
+  mutating func ended(_ job: Job, _ result: Result) {
+    guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    if state.isAside { return asideEnded(job, state, result) }
+    happened(.ended(state, result), to: job)
+  }
+
+  /// Abandons a job that hasn't ended within the grace period after its cancellation.
+  mutating func abandon(_ job: Job) {
+    guard let state = jobs[job] else { return }
+    // What hasn't begun has done nothing, so it may be retried.
+    if job.kind.isRetried, !state.hasBegun { return actions.append(.giveUp(job)) }
+    jobs[job] = nil
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
+    if state.isAside { return asideEnded(job, problem: ignored) }
+    happened(.abandoned(state, ignored), to: job)
+  }
+
+  /// Records an error of a job, unless the error only says that the job was canceled.
+  ///
+  /// - Returns: Whether the error was recorded.
+  mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isAside: Bool = false) -> Bool {
+    if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
+    let isOfShutDown = job.purpose == .shutDown || isAside || job.kind == .run && phase == .closing
+    for error in (error as? SeveralErrors)?.all ?? [error] {
+      if isOfShutDown { closing.note(error, of: job.step) } else { courses[job.step, job.purpose].note(error) }
+      errors.append(error)
+    }
+    return true
+  }
+
+  // MARK: Jobs that were abandoned
+
+  /// Handles the late result of an abandoned job, and reports the job's error, if any.
+  ///
+  /// If an attempt has completed, the method starts to shut down what the attempt set up. After an attempt of a
+  /// `.foreground` pass, the method starts this shutdown only if `isGoingDown(_:)` returns true. If an attempt has
+  /// failed, the method starts the step's rollback, if the step has one.
+  private mutating func endedLate(_ job: Job, _ result: Result) {
+    if case .failed(let error, let text, _) = result, record(error, of: job, true) {
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
+    }
+    guard job.kind == .setUp else { return }
+    let services = made.removeValue(forKey: job) ?? []
+    switch result {
+    case .completed where job.purpose == .launch || isGoingDown(job.step):
+      startAside(job.with(.undo), closing: services)
+    case .failed where declared(job.step).rollback != nil: startAside(job.with(.rollBack), closing: services)
+    default: closeAside(services, job)
+    }
+  }
+
+  /// Returns whether the code of a step's shutdown has begun, or the step's shutdown has ended.
+  ///
+  /// The result is false while the step's shutdown still waits, for example for the step's service to end or for a
+  /// thread. It is also false if the service ignored its cancellation, because then the step isn't shut down.
+  private func isGoingDown(_ step: Int) -> Bool {
+    if !passes.shutDown.hasBegun || setups[step].isInUse { return false }
+    return courses[step, .shutDown].hasEnded || jobs[shutDownJob(of: step)]?.hasBegun == true
+  }
+
+  /// Starts to clean up what an attempt did, while its step goes on.
+  ///
+  /// The step's shutdown waits for it, unless the limit of the shutdown has been reached or the sequence is over.
+  private mutating func startAside(_ job: Job, closing services: [any MadeService]) {
+    if phase == .over || closing.reachedLimit != nil { return actions.append(.start(job, closing: services)) }
+    setups[job.step].asideJobBegan()
+    start(job, timeout: plan.nodes[job.step].undoTimeout, closing: services, isAside: true)
+  }
+
+  /// Closes services that a step doesn't need anymore, while the step goes on.
+  mutating func closeAside(_ services: [any MadeService], _ attempt: Job) {
+    if services.isEmpty { return }
+    withdraw(services)
+    startAside(attempt.with(.close), closing: services)
+  }
+
+  private mutating func asideEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    var problem: String?
+    if case .failed(let error, let text, _) = result {
+      let isOwn = record(error, of: job, state.isCancelled, isAside: true)
+      let late = "took longer than its timeout of \(state.timeoutText)"
+      problem = isOwn ? "failed: \(text)" : state.isLate ? late : "was cancelled"
+    }
+    asideEnded(job, problem: problem)
+  }
+
+  private mutating func asideEnded(_ job: Job, problem: String?) {
+    setups[job.step].asideJobEnded()
+    if let problem {
+      let message = "\(job.kind.nameAside) \(problem)"
+      closing.addProblem(message, of: job.step)
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
+    }
+    // The shutdown may have handled the step before the step's abandoned attempt was undone.
+    if passes.shutDown.isUnderWay, courses[job.step, .shutDown].hasEnded {
+      let (outcome, message) = (courses[job.step, .shutDown].outcome, courses[job.step, .shutDown].message)
+      let problem = closing.problems[job.step]?.message
+      courses[job.step, .shutDown].end(.outcome(problem == nil ? outcome : .failed), problem ?? message, at: now)
+    }
+    continueShutDown(of: job.step)
+  }
+
+  // MARK: Services that attempts make
+
+  /// Adds a service that an attempt made, and returns whether the service is to be registered.
+  ///
+  /// An attempt that was abandoned registers nothing, but its service is closed when the attempt ends.
+  mutating func keep(_ service: any MadeService, by job: Job) -> Bool {
+    made[job, default: []].append(service)
+    return jobs[job] != nil
+  }
+
+  mutating func withdraw(_ services: [any MadeService]) {
+    if !services.isEmpty { actions.append(.withdraw(services)) }
+  }
+
+  // MARK: Time
+
+  /// Cancels a job that has exceeded a time limit, and limits the time that the job may take to end.
+  mutating func cancelLate(_ job: Job) {
+    jobs[job]?.isLate = true
+    cancel(job, isLimited: true)
+  }
+
+  /// Cancels a job; `isLimited` says whether the job then has only the grace period to end.
+  mutating func cancel(_ job: Job, isLimited: Bool) {
+    switch jobs[job]?.cancellation {
+    case .none?:
+      jobs[job]?.cancellation = .decided(isLimited: isLimited)
+      jobsToCancel.append(job)
+    case .decided(let wasLimited)?: jobs[job]?.cancellation = .decided(isLimited: wasLimited || isLimited)
+    case .begun?: if isLimited { giveGrace(job) }
+    case nil: break
+    }
+  }
+
+  mutating func cancelAll(where isWanted: (Job) -> Bool) {
+    for job in jobs.keys.filter(isWanted).sorted(by: { ($0.step, $0.number) < ($1.step, $1.number) }) {
+      cancel(job, isLimited: true)
+    }
+  }
+
+  /// Begins the grace period of a job whose task is being canceled now.
+  ///
+  /// The task may be canceled long after the decision, if the cancellation handlers of other tasks take long.
+  mutating func cancellationBegan(_ job: Job) {
+    guard case .decided(let isLimited)? = jobs[job]?.cancellation else { return }
+    jobs[job]?.cancellation = .begun
+    if isLimited { giveGrace(job) }
+  }
+
+  private mutating func giveGrace(_ job: Job) {
+    if jobs[job]?.timers.contains(.grace(job)) == false { schedule(.grace(job), after: grace) }
+  }
+
+  mutating func schedule(_ timer: Timer, after pause: Duration) {
+    if let job = timer.job { jobs[job]?.timers.append(timer) }
+    actions.append(.schedule(timer, at: now + pause))
+  }
+
+  /// Cancels a timer of a job, if the timer is set.
+  mutating func unschedule(_ timer: Timer, of job: Job) {
+    guard let index = jobs[job]?.timers.firstIndex(of: timer) else { return }
+    jobs[job]?.timers.remove(at: index)
+    actions.append(.unschedule(timer))
+  }
+}
