@@ -3,7 +3,7 @@ import Synchronization
 
 /// The following of what others write to a file: the watch on the file, and when readers have to look themselves.
 final class FileFollower: Sendable {
-  /// How far the file is followed; each stage includes those before it.
+  /// The extent to which the file is followed; each stage includes those before it.
   private enum Stage: UInt8, AtomicRepresentable {
     case unread
     case read

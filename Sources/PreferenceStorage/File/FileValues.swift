@@ -1,6 +1,6 @@
 import Support
 
-/// What the readers of a file see: the values in memory, the errors, and the notices of changes.
+/// The part of a file that readers see: the values in memory, the errors, and the notices of changes.
 ///
 /// Any thread may use the object at any time.
 final class FileValues: Sendable {
@@ -42,7 +42,7 @@ final class FileValues: Sendable {
 
   // MARK: Changing
 
-  /// Makes changes that the file already contains, and adds to `news` those of which somebody has to be notified.
+  /// Makes changes that the file already contains, and adds to `news` those of which listeners have to be notified.
   func apply(_ changes: some Collection<PreferenceChange>, notingIn news: inout [PreferenceChange]) {
     state.withLock { state in
       state.failure = nil
@@ -50,7 +50,7 @@ final class FileValues: Sendable {
     }
   }
 
-  /// Replaces all values, and adds to `news` the changes of which somebody has to be notified.
+  /// Replaces all values, and adds to `news` the changes of which listeners have to be notified.
   func replaceTable(
     with table: ValueTable, because failure: PreferenceError? = nil, notingIn news: inout [PreferenceChange]
   ) {

@@ -17,7 +17,7 @@ struct LogFile: Sendable {
 
   let location: FileLocation
   let system: FileSystem
-  /// What readers see, which every change of the file changes.
+  /// The part that readers see, which every change of the file changes.
   let values: FileValues
   /// The length that the file must exceed to be compacted because of its length: 256 KiB, except in some tests.
   let compactionMinimum: Int
