@@ -151,7 +151,7 @@ private struct Drawing {
 
   private func node(of record: RegistrationRecord) -> DependencyGraph.Node {
     let name = name(of: record.service, isOthers: !rootIDs.contains(ObjectIdentifier(record)))
-    // Without its place, a hidden registration would be the same node as the one that hides it.
+    // Without its place, a hidden registration would be the same node as its hider.
     let isHidden = hidden.contains(ObjectIdentifier(record))
     return DependencyGraph.Node(
       type: isHidden ? "\(name) of \(record.place)" : name, scope: record.scopeName,

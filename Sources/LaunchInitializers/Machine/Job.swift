@@ -85,7 +85,7 @@ extension LaunchMachine {
     }
   }
 
-  /// What happens to a job that is under way.
+  /// The fate of a job that is under way.
   enum Happening {
     /// The job's code begins.
     case began

@@ -23,7 +23,7 @@ struct LaunchMachine: Sendable {
   /// The order and the room of the steps in each pass, and the course of each step through it.
   var passes = Passes()
   var courses = Courses()
-  /// What each step has set up.
+  /// The things that each step has set up.
   var setups: [StepSetup]
   /// The supervisors of the services that run or will be restarted, by step.
   var services: [Int: ServiceSupervisor] = [:]

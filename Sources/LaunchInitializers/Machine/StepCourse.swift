@@ -154,7 +154,7 @@ struct Courses: Sendable {
   }
 }
 
-/// What the attempts of a step have set up, for the whole life of a sequence.
+/// The things that the attempts of a step have set up, for the whole life of a sequence.
 struct StepSetup: Sendable {
   enum State: Sendable {
     /// No attempt of the launch has completed.

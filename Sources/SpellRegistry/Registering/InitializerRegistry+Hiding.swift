@@ -3,7 +3,7 @@ extension InitializerRegistry {
   ///
   /// What is hidden keeps its value and its place below. When the new registration is withdrawn, what it hid serves
   /// again, with its value. Registrations that hide each other may be withdrawn in any order. `register` replaces only
-  /// the one that hides the others. If there is nothing to hide in this registry, the call is the same as `register`.
+  /// the registration on top. If there is nothing to hide in this registry, the call is the same as `register`.
   ///
   /// ```swift
   /// let registration = registry.hide(with: .instance(pool), at: place)

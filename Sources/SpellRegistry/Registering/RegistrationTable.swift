@@ -76,8 +76,8 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var defaults = AddressTable<Entry>()
   /// The registrations that others hide, by service.
   ///
-  /// A hidden registration has the same `Key` as the one that hides it. Together they are a stack, whose top is in
-  /// `plain`, `limited` or `universal`. The one that was hidden last comes last in the list.
+  /// A hidden registration has the same `Key` as its hider. Together they are a stack, whose top is in
+  /// `plain`, `limited` or `universal`. The registration that was hidden last comes last in the list.
   private var hidden = AddressTable<[RegistrationRecord]>()
 
   /// All registrations except hidden ones and the defaults of keys, in the order of registration.
@@ -264,7 +264,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Removes a registration.
   ///
-  /// If it hides others, the one that was hidden last serves again.
+  /// If it hides others, the last of them to be hidden serves again.
   ///
   /// - Returns: The entry of the removed registration; nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
