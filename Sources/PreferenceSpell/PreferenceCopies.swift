@@ -1,4 +1,4 @@
-internal import PreferenceStorage
+internal import SpellRegistry
 public import Support
 
 /// Copies of one value, each under a lock of its own, for threads that read at the same time.
@@ -63,12 +63,12 @@ public import Support
   }
 }
 
+/// The number of copies, a power of two.
 private let threadCopyCount = 4
 /// The size of a cache line, or of two where a processor loads them in pairs.
 private let cacheLine = 128
 
-/// Returns the index of the copy that the calling thread uses, from bits 12 and 13 of the thread's number.
+/// Returns the index of the copy that the calling thread uses.
 ///
-/// If this number is an address, and memory pages have 4 KiB, threads that start one after another usually have
-/// different indices.
-@usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) & (threadCopyCount - 1) }
+/// Threads that start one after another have successive numbers, and therefore different indices.
+@usableFromInline func threadCopyIndex() -> Int { currentThreadNumber & (threadCopyCount - 1) }

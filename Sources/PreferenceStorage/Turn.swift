@@ -6,7 +6,7 @@ import Synchronization
 #endif
 
 /// A number that identifies the calling thread among the threads that exist now.
-package var currentThread: UInt {
+var currentThread: UInt {
   #if os(Windows)
     return UInt(GetCurrentThreadId())
   #elseif canImport(Glibc)

@@ -51,6 +51,11 @@ internal import Synchronization
 extension CurrentThread {
   var id: UInt { fields.id }
 
+  /// The thread's number, with which threads that are used at the same time choose different stripes of a lock.
+  ///
+  /// The threads of the process are numbered 1, 2, 3 and so on, in the order in which they first use this module.
+  var number: Int { Int(truncatingIfNeeded: id / CreationGate.unit) }
+
   /// Returns whether objects of a class are ``InjectionObserver``s.
   func observes(_ type: any AnyObject.Type) -> Bool {
     if let known = fields.observingClasses.withValue(of: ObjectIdentifier(type), { $0 }) { return known }
@@ -260,3 +265,6 @@ extension CurrentThread {
     return resolution
   }
 }
+
+/// The calling thread's number; see ``CurrentThread/number``.
+package var currentThreadNumber: Int { CurrentThread.current.number }
