@@ -73,8 +73,11 @@ public final class InitializerRegistry: Sendable {
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
   /// The object that informs a test about this registry's requests and faults; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
-  private let madeReference = Lock<RegistryReference?>(nil)
+  /// The weak reference to this registry that objects share; nil until an object needs it.
+  let madeReference: Lock<RegistryReference?>
   /// The number that identifies the registry, never 0 and never reused in the process.
+  ///
+  /// The registry that takes the place of one that ends has the number of that one.
   package let number: UInt64
   private static let lastNumber = Atomic<UInt64>(0)
 
@@ -97,7 +100,28 @@ public final class InitializerRegistry: Sendable {
     reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
+    madeReference = Lock(nil)
     number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+  }
+
+  /// Creates the registry that takes the place of one that ends, until its kept values are dropped.
+  ///
+  /// The new registry takes over the registrations, and what `reference` refers to from now on.
+  private init(inPlaceOf registry: InitializerRegistry, _ reference: RegistryReference?) {
+    (parent, context, clock, reporter) = (registry.parent, registry.context, registry.clock, registry.reporter)
+    madeReference = Lock(reference)
+    number = registry.number
+    isForContainers.store(registry.isForContainers.load(ordering: .relaxed), ordering: .relaxed)
+    takeRegistrations(of: registry)
+    reference?.replaceTarget(with: self)
+  }
+
+  deinit {
+    // The deinitializers of kept values, and the hooks that hear of their removal, may ask for values. Nothing can
+    // refer to a registry any longer while its deinitializer runs, so another registry answers them.
+    let reference = madeReference.withLock(\.self)
+    guard reference != nil || table.read({ $0.hasKeptValues }) else { return }
+    InitializerRegistry(inPlaceOf: self, reference).dropEverything()
   }
 
   /// Creates a registry whose parent is this one, for example for a single request to a server.
@@ -167,16 +191,6 @@ public final class InitializerRegistry: Sendable {
     return try await TaskContext.$local.withValue(context, operation: body, isolation: isolation)
   }
 
-  /// Withdraws every registration and drops the values that this registry keeps.
-  ///
-  /// A property that already has a value keeps the value. The parent's registrations stay, and so do this registry's
-  /// own hooks, which ``onInjection(_:)`` added.
-  public func removeAll() {
-    var removed = RegistrationTable()
-    table.change { swap(&$0, &removed) }
-    for record in removed.all + removed.allHidden + removed.allDefaults { record.retire() }
-  }
-
   /// Calls `hook` after each injection of any value through this registry.
   ///
   /// The hook runs after the registration's hooks, the property's own hook and the container's ``InjectionObserver``.
@@ -199,41 +213,6 @@ public final class InitializerRegistry: Sendable {
   package var registrations: [RegistrationRecord] {
     table.read { $0.all + $0.defaultsInForce }
   }
-
-  /// A weak reference to this registry, which objects can share if they must not keep the registry alive.
-  var weakReference: RegistryReference {
-    madeReference.withLock { reference in
-      if let reference { return reference }
-      let made = RegistryReference(to: self, isWeak: true)
-      reference = made
-      return made
-    }
-  }
-
-  /// Adds a registration, which replaces an older registration for exactly the same requests.
-  func insert(_ record: RegistrationRecord) {
-    prepare(for: record)
-    guard let former = table.change({ $0.insert(record) }) else { return }
-    record.note(replaced: former.record.place)
-    former.record.retire()
-  }
-
-  /// Adds a registration, which hides an older registration for exactly the same requests.
-  func hide(behind record: RegistrationRecord) {
-    prepare(for: record)
-    let former = table.change { $0.hide(behind: record) }
-    // What the table no longer has is released with no lock held.
-    _ = consume former
-  }
-
-  private func prepare(for record: RegistrationRecord) {
-    TaskContext.weakenReferences(to: self)
-    if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-  }
-
-  func remove(_ record: RegistrationRecord) {
-    if let former = table.change({ $0.remove(record) }) { former.record.retire() }
-  }
 }
 
 extension InitializerRegistry: CustomStringConvertible {
@@ -251,7 +230,7 @@ extension InitializerRegistry: CustomStringConvertible {
   public var description: String {
     lineage.map { registry in
       func line(of record: RegistrationRecord, isHidden: Bool) -> String {
-        let isKept = !record.isInstance && record.kept?.isReady ?? false
+        let isKept = record.keepsValue(in: registry)
         let scope = record.isInstance ? "instance" : record.scopeName + (isKept ? ", kept" : "")
         return "\n  \(record.summary): \(scope)\(isHidden ? ", hidden" : ""), at \(record.place)"
       }

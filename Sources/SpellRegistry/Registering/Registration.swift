@@ -38,6 +38,26 @@ public struct Registration<Value>: Sendable {
     return addHookOnMainActor(hook)
   }
 
+  /// Calls `hook` with each value that the registration has kept, when the registry drops the value.
+  ///
+  /// ```swift
+  /// registry.register(scope: .singleton) { ConnectionPool() }.onRemoval { pool in pool.close() }
+  /// ```
+  ///
+  /// A value is dropped when its registration is withdrawn or replaced, when its ``ScopeCache`` is reset, when it has
+  /// expired and is asked for again, and when the registry ends. Of several values, the newest goes first, so a value
+  /// can still use what it was made from. The registry still serves requests while the hook runs, with no lock held. An
+  /// object may be in use elsewhere when the hook is called, and lives for as long as it is.
+  ///
+  /// The hook isn't called for a value that the registry doesn't keep alive: one of scope ``Scope/unique``,
+  /// ``Scope/graph`` or ``Scope/weak``, and one that was still being made when its registration was withdrawn. Nor is it
+  /// called for a registered instance, which the registry hasn't made.
+  @_disfavoredOverload @discardableResult
+  public func onRemoval(_ hook: @escaping @Sendable (Value) -> Void) -> Registration {
+    checkHookOfFactory()
+    return addRemoval(hook)
+  }
+
   /// Withdraws the registration and drops its kept values.
   ///
   /// A property that already has a value keeps the value. If the registration is for an existing instance, this
@@ -107,6 +127,12 @@ extension Registration {
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
+  /// Calls `hook` with each value that a factory from this registration has kept, when the registry drops the value.
+  @discardableResult
+  public func onRemoval<Made, each Argument>(
+    _ hook: @escaping @Sendable (Made) -> Void
+  ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addRemoval(hook) }
+
   /// Stops the program if a hook that takes the registered value is added to the registration of a factory.
   ///
   /// The hooks of a factory's registration get the values that the factory makes. A hook that takes the factory itself
@@ -141,6 +167,11 @@ extension Registration {
       }
       callOnMainActor(point.withoutContainer()) { hook(value, $0) }
     }
+  }
+
+  private func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
+    record.addRemoval { memory in hook(memory.value()) }
+    return self
   }
 
   private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {

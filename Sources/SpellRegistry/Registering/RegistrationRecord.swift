@@ -36,9 +36,9 @@ package final class RegistrationRecord: Sendable {
     case graph
     /// The registration keeps one value for all requests.
     case shared(KeptValue)
-    /// The registration keeps the ``FactoryValues`` of a factory; nil if the factory's scope keeps no values between
-    /// resolutions.
-    case factory(KeptValue?)
+    /// The registration keeps a value for each list of arguments of a factory; nil if the factory's scope keeps no
+    /// values between resolutions.
+    case factory(FactoryValues?)
   }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
@@ -52,6 +52,8 @@ package final class RegistrationRecord: Sendable {
   /// A piece of information that only few registrations have.
   private enum Note: Sendable {
     case completion(Completion)
+    /// A hook that is called with each kept value when the registry drops the value.
+    case removal(@Sendable (ValueMemory) -> Void)
     /// The simplified name of the registered type, for finding registrations that are similar to a failed request.
     case bareName(BareName)
     /// The place of the registration that this one replaced.
@@ -76,8 +78,7 @@ package final class RegistrationRecord: Sendable {
     let clock = registry.clock
     if let scope = initializer.factoryScope {
       (lifetime, self.expiry) = (scope.lifetime, scope.expiry)
-      keeping = .factory(
-        lifetime.isShared ? KeptValue(Service(FactoryValues.self), .singleton, expiry: nil, by: clock) : nil)
+      keeping = .factory(lifetime.isShared ? FactoryValues() : nil)
     } else {
       // An instance exists already, so there is nothing to keep.
       (lifetime, self.expiry) = initializer.isInstance ? (.unique, nil) : (scope, expiry)
@@ -107,14 +108,14 @@ package final class RegistrationRecord: Sendable {
   package var isAsync: Bool { initializer.async != nil }
   /// Whether the registration keeps one value for all requests.
   var isShared: Bool { if case .shared = keeping { true } else { false } }
-  /// The value that the registration keeps for all requests, or the ``FactoryValues`` of its factory; nil if it keeps
-  /// nothing.
-  var kept: KeptValue? {
-    switch keeping {
-    case .nothing, .graph: nil
-    case .shared(let kept): kept
-    case .factory(let kept): kept
-    }
+  /// The value that the registration keeps for all requests; nil if it keeps none.
+  var kept: KeptValue? { if case .shared(let kept) = keeping { kept } else { nil } }
+  /// The values that the registration keeps for the arguments of its factory; nil if it keeps none.
+  var factoryValues: FactoryValues? { if case .factory(let values) = keeping { values } else { nil } }
+
+  /// Whether the registration keeps a value at present, or has kept one for the arguments of its factory.
+  func keepsValue(in registry: InitializerRegistry) -> Bool {
+    kept?.isReady(in: registry) ?? factoryValues?.areUsed ?? false
   }
 
   /// Whether a registry or a resolution may keep the values, and with them all that is made for them.
@@ -202,8 +203,28 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
-  /// Drops the kept values permanently, after the registration was withdrawn or replaced.
-  func retire() { kept?.retire() }
+  /// What the registration keeps: one value, or one for each list of arguments of its factory.
+  var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
+
+  /// Takes the kept values from the registration, which may be withdrawn in the same change of the table.
+  func takeKeptValues(changing table: inout RegistrationTable) -> [DroppedValue] {
+    (kept.map { [$0] } ?? factoryValues?.removeAll() ?? []).compactMap {
+      $0.take(from: self, changing: &table)
+    }
+  }
+
+  /// Adds a hook that is called with each kept value when the registry drops the value.
+  func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
+    notes.withLock { $0.append(.removal(removal)) }
+  }
+
+  /// Calls the removal hooks for a value that the registration no longer keeps.
+  func callRemovalHooks(of cell: ValueCell, in registry: InitializerRegistry) {
+    let removals = notes.withLock(\.self).compactMap { if case .removal(let removal) = $0 { removal } else { nil } }
+    if removals.isEmpty { return }
+    let thread = CurrentThread.current
+    thread.callingHooks { thread.with(registry, isKept: true) { for removal in removals { removal(cell.memory) } } }
+  }
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 

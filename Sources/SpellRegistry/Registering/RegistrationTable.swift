@@ -4,22 +4,22 @@
 /// limited to a container or a name, or are instances that are also registered for their supertypes. The table returns
 /// the other registrations as candidates, which the registry compares with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
-  /// A registration in the table, together with its kept value.
+  /// A registration that is for all requests of its service.
   ///
-  /// A request copies the value while it holds the lock that guards the table. The entry owns the value's
-  /// ``ValueCell``, so the value exists for as long as a request can find the entry.
-  struct Entry: ~Copyable, Sendable {
+  /// A table of entries can be searched without retaining a registration.
+  private struct Entry: ~Copyable, Sendable {
     let record: RegistrationRecord
-    /// The value that the registration keeps; nil if there is none, or if the value is weak or may expire.
-    fileprivate var cell: ValueCell?
+    /// The registration's ``RegistrationRecord/kept``.
+    let kept: KeptValue?
 
-    init(_ record: RegistrationRecord) { self.record = record }
+    init(_ record: RegistrationRecord) { (self.record, kept) = (record, record.kept) }
 
-    /// Copies the value to memory if there is a value and the registration has no hooks.
+    /// Copies the kept value to memory if there is a value and the registration has no hooks.
     ///
     /// - Returns: Whether a value was copied.
-    @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
-      !record.hooks.areUsed && cell?.copyValue(to: memory) != nil
+    @inline(__always) func copyWithoutHooks(to memory: ValueMemory) -> Bool {
+      guard let kept, !record.hooks.areUsed else { return false }
+      return kept.copyInTable(to: memory)
     }
   }
 
@@ -82,6 +82,12 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// All registrations except hidden ones and the defaults of keys, in the order of registration.
   var all: [RegistrationRecord] { records(ofLimited: \.all).sortedByAge }
+
+  /// All registrations, hidden ones and the defaults of keys included.
+  var everything: [RegistrationRecord] { allDefaults + allHidden + all }
+
+  /// Whether any registration keeps a value, or has kept one.
+  var hasKeptValues = false
 
   /// The registrations that others hide, in the order of registration.
   var allHidden: [RegistrationRecord] {
@@ -179,22 +185,6 @@ struct RegistrationTable: ~Copyable, Sendable {
     return record
   }
 
-  /// Sets the kept value that requests copy, or clears it if `cell` is nil.
-  ///
-  /// This does nothing if the registration that keeps the value isn't in the table, or is limited to a class or a name.
-  ///
-  /// - Returns: The former cell, which the caller must release with no lock held; nil if there was none.
-  mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
-    func exchange(in entries: inout AddressTable<Entry>) -> ValueCell? {
-      guard var entry = entries.take(kept.service.id) else { return nil }
-      var former: ValueCell?
-      if entry.record.kept === kept { (former, entry.cell) = (entry.cell, cell) }
-      _ = entries.put(entry, for: kept.service.id)
-      return former
-    }
-    return exchange(in: &plain) ?? exchange(in: &defaults)
-  }
-
   /// Returns whether any registration that may be chosen for a request of a service is limited to certain names.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
@@ -247,29 +237,27 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Adds a registration, which replaces any registration with an equal `Key` that isn't hidden.
   ///
-  /// - Returns: The entry of the replaced registration, which the caller must release with no lock held; nil if there
-  ///   was none.
-  mutating func insert(_ record: RegistrationRecord) -> Entry? { exchange(record, for: record) }
+  /// - Returns: The replaced registration; nil if there was none.
+  mutating func insert(_ record: RegistrationRecord) -> RegistrationRecord? { exchange(record, for: record) }
 
   /// Adds a registration, which hides any registration with an equal `Key`.
-  ///
-  /// - Returns: The entry of the hidden registration, which the caller must release with no lock held; nil if there was
-  ///   none.
-  mutating func hide(behind record: RegistrationRecord) -> Entry? {
-    guard let former = insert(record) else { return nil }
+  mutating func hide(behind record: RegistrationRecord) {
+    guard let former = insert(record) else { return }
     let service = record.service.id
-    _ = hidden.put((hidden.take(service) ?? []) + [former.record], for: service)
-    return former
+    _ = hidden.put((hidden.take(service) ?? []) + [former], for: service)
   }
 
   /// Removes a registration.
   ///
   /// If it hides others, the last of them to be hidden serves again.
   ///
-  /// - Returns: The entry of the removed registration; nil if the table doesn't have the registration.
-  mutating func remove(_ record: RegistrationRecord) -> Entry? {
-    if isInForce(record) { return exchange(record, for: unhide { $0.key == record.key }) }
-    return unhide { $0 === record }.map { Entry($0) }
+  /// - Returns: Whether the table had the registration.
+  mutating func remove(_ record: RegistrationRecord) -> Bool {
+    if isInForce(record) {
+      _ = exchange(record, for: unhide { $0.key == record.key })
+      return true
+    }
+    return unhide { $0 === record } != nil
 
     func unhide(_ isWanted: (RegistrationRecord) -> Bool) -> RegistrationRecord? {
       guard var list = hidden.take(record.service.id) else { return nil }
@@ -279,30 +267,41 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
+  /// Returns whether the table has a registration, hidden or not.
+  func contains(_ record: RegistrationRecord) -> Bool {
+    isInForce(record) || hidden.withValue(of: record.service.id) { $0.contains { $0 === record } } ?? false
+  }
+
   private func isInForce(_ record: RegistrationRecord) -> Bool {
     let service = record.service.id
     if record.servesSupertypes { return universal.contains(record) }
+    if record.isDefault { return defaults.withValue(of: service) { $0.record === record } ?? false }
     if record.isUnlimited { return plain.withValue(of: service) { $0.record === record } ?? false }
     return limited.withValue(of: service) { $0.contains(record) } ?? false
   }
 
   /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.
   ///
-  /// - Returns: The entry of the removed registration; nil if there was none.
-  private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> Entry? {
+  /// - Returns: The removed registration; nil if there was none.
+  private mutating func exchange(_ record: RegistrationRecord, for new: RegistrationRecord?) -> RegistrationRecord? {
     let service = record.service.id
     if record.servesSupertypes {
       let former = universal.exchange(record, for: new)
       if universal.isInOthers(record), !record.isUnlimited {
         limitedUniversals += (new == nil ? 0 : 1) - (former == nil ? 0 : 1)
       }
-      return former.map { Entry($0) }
+      return former
     }
-    if record.isUnlimited { return new.map { plain.put(Entry($0), for: service) } ?? plain.take(service) }
+    if record.isUnlimited {
+      switch new.map({ plain.put(Entry($0), for: service) }) ?? plain.take(service) {
+      case let former?: return former.record
+      case nil: return nil
+      }
+    }
     var list = limited.take(service) ?? Limited()
     let former = list.exchange(record, for: new)
     if !list.isEmpty { _ = limited.put(list, for: service) }
-    return former.map { Entry($0) }
+    return former
   }
 }
 

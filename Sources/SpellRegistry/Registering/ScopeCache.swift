@@ -21,13 +21,17 @@ public final class ScopeCache: Sendable {
   /// The name is shown in error messages, descriptions of registries, and diagrams of the dependency graph.
   public init(_ name: String) { self.name = name }
 
-  /// Drops every value in the cache, and makes later requests get new values.
+  /// Drops every value in the cache, the newest first, and makes later requests get new values.
   ///
   /// A value that is being made during the reset isn't kept. Only callers that have already requested the value get it.
   public func reset() {
-    for entry in records.withLock({ $0.values.map { ($0.record.object, $0.registry.object) } }) {
-      (entry.0 as? RegistrationRecord)?.kept?.reset(in: entry.1 as? InitializerRegistry)
+    let entries = records.withLock { $0.values.map { ($0.record.object, $0.registry.object) } }
+    var values: [(value: DroppedValue, registry: InitializerRegistry)] = []
+    for case (let record as RegistrationRecord, let registry as InitializerRegistry) in entries {
+      values += registry.takeKeptValues(of: record).map { ($0, registry) }
     }
+    if values.count > 1 { values.sort { $0.value.number < $1.value.number } }
+    while let (value, registry) = values.popLast() { registry.drop(value) }
   }
 
   func add(_ record: RegistrationRecord, in registry: InitializerRegistry) {

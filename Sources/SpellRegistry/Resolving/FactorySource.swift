@@ -36,13 +36,16 @@ internal import Support
       let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
       guard let arguments else { return try run(in: memory, type, registry, on: thread, make: make) }
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
-      try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
+      let values = record.factoryValues ?? graphValues(in: registry, on: thread)
+      try values.with(arguments, in: registry, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
-        // `putValue` would return false for a withdrawn value, but the value for one list of arguments is never
-        // withdrawn on its own.
-        _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
+        let isPut = try kept.putValue(
+          memory, of: record.lifetime.isShared ? record : nil, in: registry, for: summary, on: thread
+        ) { gate throws(InjectionError) in
           try run(in: memory, type, registry, gate: gate, on: thread, make: make)
         }
+        // A factory still makes values after its registration was withdrawn, but it keeps none.
+        if !isPut { try run(in: memory, type, registry, on: thread, make: make) }
       }
     }
   }
@@ -69,22 +72,8 @@ internal import Support
     }
   }
 
-  /// Returns the table that keeps the factory's values, with the arguments as keys.
-  ///
-  /// If the scope keeps values between resolutions, the registration has the table. Otherwise, the resolution has it.
-  private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)
-    -> FactoryValues
-  {
-    if let kept = record.kept {
-      return try ValueMemory.value { memory throws(InjectionError) in
-        let summary = { FrameSummary(type: ErasedType(FactoryValues.self), record: record) }
-        let isThere = try kept.putValue(memory, in: registry, for: summary, on: thread) { _ in
-          memory.put(FactoryValues())
-        }
-        // A withdrawn registration keeps nothing, so this call gets a table of its own.
-        if !isThere { memory.put(FactoryValues()) }
-      }
-    }
+  /// Returns the values that the thread's resolution keeps for the factory.
+  private func graphValues(in registry: InitializerRegistry, on thread: CurrentThread) -> FactoryValues {
     let resolution = thread.resolution
     if let cell = resolution.graphCell(of: record, for: registry) { return cell.memory.value() }
     return ValueMemory.value { memory in
@@ -146,7 +135,7 @@ extension InitializerRegistry {
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
-    let owner = record.kept == nil ? nil : owner.object.weakReference
+    let owner = record.factoryValues == nil ? nil : owner.object.weakReference
     put(
       memory,
       FactorySource(

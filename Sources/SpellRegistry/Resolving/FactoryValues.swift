@@ -26,6 +26,8 @@ final class FactoryValues: Sendable {
     ///
     /// The arguments' `hash` and `==` may resolve values, so they run with no lock held.
     var variants: [Int: [Variant]] = [:]
+    /// Whether the table has ever had a variant.
+    var isUsed = false
     /// The number of uses that are left until `leave` searches the whole table for variants that have no value.
     var usesBeforeSearch = 16
 
@@ -37,15 +39,31 @@ final class FactoryValues: Sendable {
 
   private let state = Lock(State())
 
+  /// Whether there are any values, or have been since the last ``removeAll()``.
+  var areUsed: Bool { state.withLock(\.isUsed) }
+
+  var all: [KeptValue] { state.withLock(\.variants).values.flatMap { $0.map(\.kept) } }
+
+  /// Removes all values from the table, and returns them.
+  func removeAll() -> [KeptValue] {
+    let former = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    return former.variants.values.flatMap { $0.map(\.kept) }
+  }
+
   /// Runs `body` with the kept value for the arguments.
   ///
   /// - Parameters:
+  ///   - registry: The registry whose table guards the kept values.
   ///   - arguments: The arguments that the value is for.
   ///   - make: Creates an empty kept value. It is called at each use, but its result is used only if the arguments
   ///     don't have a kept value yet.
   ///   - body: Uses the kept value, with no lock held.
   func with(
-    _ arguments: AnyHashable, make: () -> KeptValue, _ body: (KeptValue) throws(InjectionError) -> Void
+    _ arguments: AnyHashable, in registry: InitializerRegistry, make: () -> KeptValue,
+    _ body: (KeptValue) throws(InjectionError) -> Void
   ) throws(InjectionError) {
     let hash = arguments.hashValue
     let new = Variant(arguments, make())
@@ -58,13 +76,14 @@ final class FactoryValues: Sendable {
         let isKnown = current.contains { $0 === equal }
         guard isKnown || current.elementsEqual(known, by: ===) && equal === new else { return nil }
         if !isKnown { state.variants[hash] = current + [new] }
+        state.isUsed = true
         equal.userCount += 1
         equal.useCount += 1
         return equal
       }
     }
     guard let variant else { return }
-    defer { leave(variant, hash) }
+    defer { leave(variant, hash, in: registry) }
     try body(variant.kept)
   }
 
@@ -72,7 +91,7 @@ final class FactoryValues: Sendable {
   ///
   /// From time to time, the function removes such variants for all hash values. The number of uses until the next
   /// removal of this kind is the number of hash values that the table had before this removal, but at least 16.
-  private func leave(_ variant: Variant, _ hash: Int) {
+  private func leave(_ variant: Variant, _ hash: Int, in registry: InitializerRegistry) {
     let unused = state.withLock { state in
       variant.userCount -= 1
       state.usesBeforeSearch -= 1
@@ -84,7 +103,7 @@ final class FactoryValues: Sendable {
       return unused
     }
     // The check runs with no lock held, because it may release the last reference to a weak value's object.
-    let vacant = unused.filter { $0.1.kept.isVacant }
+    let vacant = unused.filter { $0.1.kept.isVacant(in: registry) }
     state.withLock { state in
       for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
         state.remove(variant, at: hash)

@@ -197,7 +197,7 @@ extension InitializerRegistry {
   private func foundCell(of record: RegistrationRecord, in resolution: Resolution) -> ValueCell? {
     guard let kept = record.kept else { return resolution.sharedCell(of: record, for: self) }
     let copy = ValueCell(record.service.type)
-    switch kept.findCell(copyingTo: copy.memory) {
+    switch kept.findCell(copyingTo: copy.memory, of: record, in: self) {
     case .withdrawn: return nil
     case .cell(let cell): return cell
     case .copied:
@@ -207,7 +207,7 @@ extension InitializerRegistry {
   }
 
   private func drop(_ cell: ValueCell, of record: RegistrationRecord, in resolution: Resolution) {
-    if let kept = record.kept { kept.drop(cell) } else { resolution.drop(cell, of: record, for: self) }
+    if let kept = record.kept { kept.drop(cell, in: self) } else { resolution.drop(cell, of: record, for: self) }
   }
 
   /// Runs the initializer of a value that several requests share.

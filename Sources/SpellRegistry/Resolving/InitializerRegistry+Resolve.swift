@@ -189,14 +189,12 @@ extension InitializerRegistry {
     if record.isAsync {
       // Only an async run may make the value. If there is no value yet, `make` throws the error that says which call to
       // await.
-      switch kept.copyIfReady(to: memory) {
-      case .copied: return true
-      case .withdrawn: return false
-      case .cell: try make(memory, record, request, on: thread)
-      }
+      if kept.copyIfReady(to: memory, in: self) { return true }
+      guard table.read({ $0.contains(record) }) else { return false }
+      try make(memory, record, request, on: thread)
     }
     return try kept.putValue(
-      memory, in: self,
+      memory, of: record, in: self,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
     ) { gate throws(InjectionError) in

@@ -1,12 +1,26 @@
 internal import Support
 internal import Synchronization
 
+/// A value that a registry no longer keeps, and has yet to release.
+struct DroppedValue: Sendable {
+  let cell: ValueCell
+  /// The number of the value; a value that was made later has a larger number.
+  let number: UInt64
+  /// The registration that kept the value; nil if a resolution kept it.
+  let record: RegistrationRecord?
+}
+
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
 ///
-/// A factory also has one `KeptValue` for each list of arguments. Each value is stored in a `ValueCell`, which is
-/// written once. All callers that find the same cell share its value. After a value is dropped, later callers find a
-/// new cell.
-final class KeptValue: Sendable {
+/// A factory has one `KeptValue` for each list of arguments. The value itself is in a ``ValueCell``, which is written
+/// once. All callers that find the same cell share its value. After a value is dropped, later callers find a new cell.
+///
+/// The registry's table owns the value: `state` is only read inside `table.read` or `table.change` of the registry that
+/// contains the registration, and only changed inside `table.change`. The thread that withdraws a registration takes the
+/// value with it in the same change. A withdrawn registration therefore has no value and gets none.
+///
+/// `@unchecked Sendable`: the lock of the registry's table guards `state`, as described above.
+final class KeptValue: @unchecked Sendable {
   private struct State: Sendable {
     /// The current cell, which has the value or will have it; nil until the next request needs a cell.
     var cell: ValueCell?
@@ -18,27 +32,29 @@ final class KeptValue: Sendable {
     ///
     /// After the last release of a weak value's object, the deadline stays until the next request looks for the cell.
     var deadline: Duration?
-    var isRetired = false
-
-    /// Whether the registration was withdrawn, and nothing is left for requests from before the withdrawal.
+    /// The number of the kept value; 0 if no value is kept, or if it is weak.
     ///
-    /// A request from before the withdrawal still gets the cell's value if that value exists or is being made.
-    var isWithdrawn: Bool {
-      guard isRetired, let cell else { return isRetired }
-      return cell.gate.current == CreationGate.vacant && cell.sharedRun == nil
+    /// A value that was made later has a larger number.
+    var number: UInt64 = 0
+
+    func isExpired(_ now: Duration?) -> Bool {
+      guard let now, let deadline else { return false }
+      return deadline <= now
     }
   }
 
   /// The service whose type is the value's type.
-  ///
-  /// The registry's table finds the value's registration by this service. The values of a factory are an exception,
-  /// because a factory's registration has the factory's type.
   let service: Service
   private let scope: ScopeLifetime
   /// Whether the value is weak and its type is a class, in which case the object needs no cast.
   private let isWeakOfClass: Bool
   private let expiry: (age: Duration, clock: ElapsedClock)?
-  private let state = Lock(State())
+  /// The state, to which the lock of the table gives exclusive access.
+  ///
+  /// The language's own check of exclusive access, at each use, would cost more than a look-up of the value.
+  @exclusivity(unchecked) private var state = State()
+
+  private static let lastNumber = Atomic<UInt64>(0)
 
   init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
     (self.service, self.scope) = (service, scope)
@@ -51,25 +67,22 @@ final class KeptValue: Sendable {
   /// All callers that find the same cell get the value of a single call of `make`. If `make` throws, each waiting
   /// thread tries again.
   ///
-  /// - Parameter registry: The registry that contains the registration. For a value of a factory, this may be any
-  ///   registry, because no table has an entry for that value.
+  /// - Parameters:
+  ///   - record: The registration that keeps the value; nil if a resolution keeps it.
+  ///   - registry: The registry whose table guards the value. It contains the registration, unless that was withdrawn.
   /// - Returns: Whether there is a value; false only if the registration was withdrawn after the caller found it.
   func putValue(
-    _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
-    make: (UInt) throws(InjectionError) -> Void
+    _ memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry,
+    for step: () -> FrameSummary, on thread: CurrentThread, make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
     while true {
       let cell: ValueCell
-      switch findCell(copyingTo: memory) {
+      switch findCell(copyingTo: memory, of: record, in: registry) {
       case .copied: return true
       case .withdrawn: return false
       case .cell(let current): cell = current
       }
       let found = cell.gate.current
-      if found == CreationGate.ready {
-        cell.copyValue(to: memory)
-        return true
-      }
       if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
         do throws(InjectionError) { try make(cell.gate.id) } catch {
           cell.gate.settle(as: CreationGate.vacant)
@@ -91,34 +104,71 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Copies the value to memory if there is one, for a caller that can't make the value.
+  /// Copies the value to memory if there is one.
   ///
-  /// - Returns: `.copied` if there is a value, `.cell` if the value hasn't been made yet, and `.withdrawn` if the
-  ///   registration was withdrawn.
-  func copyIfReady(to memory: ValueMemory) -> FoundCell {
-    let found = findCell(copyingTo: memory)
-    guard case .cell(let cell) = found, cell.gate.isReady else { return found }
+  /// - Returns: Whether there is a value.
+  func copyIfReady(to memory: ValueMemory, in registry: InitializerRegistry) -> Bool {
+    // The clock may run user code, so it is read with no lock held.
+    let now = expiry?.clock.now
+    let (isCopied, object) = registry.table.read { _ -> (Bool, Unchecked<AnyObject?>) in
+      if unsafe state.isExpired(now) { return (false, Unchecked(value: nil)) }
+      if let cell = unsafe state.cell, cell.gate.isReady {
+        cell.copyValue(to: memory)
+        return (true, Unchecked(value: nil))
+      }
+      return unsafe (false, Unchecked(value: state.weak.object))
+    }
+    return isCopied || put(object, in: memory)
+  }
+
+  private func put(_ object: Unchecked<AnyObject?>, in memory: ValueMemory) -> Bool {
+    guard let object = object.value else { return false }
+    if isWeakOfClass {
+      memory.putObject(object)
+      return true
+    }
+    return memory.put(object, as: service.type)
+  }
+
+  /// Copies the value to memory if there is one, and if this takes neither a look at the clock nor a cast.
+  ///
+  /// - Precondition: The caller is reading the table of the registry that contains the registration.
+  /// - Returns: Whether a value was copied.
+  @inline(__always) func copyInTable(to memory: ValueMemory) -> Bool {
+    if expiry != nil { return false }
+    if isWeakOfClass {
+      guard let object = unsafe state.weak.object else { return false }
+      memory.putObject(object)
+      return true
+    }
+    guard let cell = unsafe state.cell, cell.gate.isReady else { return false }
     cell.copyValue(to: memory)
-    return .copied
+    return true
   }
 
   /// Whether there is no value, and no call of `putValue` is making one.
-  var isVacant: Bool { current.object == nil && current.gate == CreationGate.vacant }
+  func isVacant(in registry: InitializerRegistry) -> Bool {
+    let current = current(in: registry)
+    return current.object == nil && current.gate == CreationGate.vacant
+  }
 
   /// Whether the value exists and hasn't expired.
   ///
   /// A weak value exists for as long as its object.
-  var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
+  func isReady(in registry: InitializerRegistry) -> Bool {
+    let current = current(in: registry)
+    return current.object != nil || current.gate == CreationGate.ready
+  }
 
   /// The object of a weak value, and the state of the `CreationGate` in the current `ValueCell`.
   ///
   /// If the value has expired, the object is nil and the state is vacant. The result contains the object, because
   /// the last reference to the object mustn't be released while the lock is held.
-  private var current: (object: AnyObject?, gate: UInt) {
+  private func current(in registry: InitializerRegistry) -> (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
-    let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
-      if let now, let deadline = state.deadline, deadline <= now { return (Unchecked(value: nil), CreationGate.vacant) }
-      return (Unchecked(value: state.weak.object), state.cell?.gate.current ?? CreationGate.vacant)
+    let (object, gate) = registry.table.read { _ -> (Unchecked<AnyObject?>, UInt) in
+      if unsafe state.isExpired(now) { return (Unchecked(value: nil), CreationGate.vacant) }
+      return unsafe (Unchecked(value: state.weak.object), state.cell?.gate.current ?? CreationGate.vacant)
     }
     return (object.value, gate)
   }
@@ -126,41 +176,33 @@ final class KeptValue: Sendable {
   enum FoundCell {
     /// There is a value, and it was copied to the caller's memory.
     case copied
-    /// The current cell, whose value the caller has to copy or to make.
+    /// The current cell, whose value the caller has to make or to wait for.
     case cell(ValueCell)
     /// The registration was withdrawn, so the caller has to find another registration.
     case withdrawn
   }
 
-  /// Copies a weak value to memory if its object still exists, or else finds or creates the current cell.
+  /// Copies the value to memory if there is one, or else finds or creates the current cell.
   ///
   /// Before that, the function drops a value that has expired.
-  func findCell(copyingTo memory: ValueMemory) -> FoundCell {
-    // The clock may run user code, so it is read with no lock held.
+  func findCell(
+    copyingTo memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry
+  ) -> FoundCell {
+    if copyIfReady(to: memory, in: registry) { return .copied }
     let now = expiry?.clock.now
-    let (cell, object, expired) = state.withLock { state -> (ValueCell?, Unchecked<AnyObject?>, ValueCell?) in
-      if state.isWithdrawn { return (nil, Unchecked(value: nil), nil) }
-      var expired: ValueCell?
-      if let now, let deadline = state.deadline, deadline <= now {
-        expired = state.cell
-        (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
-      }
+    var expired: DroppedValue?
+    let (cell, object) = change(in: registry) { table, state -> (ValueCell?, Unchecked<AnyObject?>) in
+      if let record, !table.contains(record) { return (nil, Unchecked(value: nil)) }
+      if state.isExpired(now) { expired = take(&state, from: record) }
       let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
       let object = state.weak.object
       // The caller may make a new value, which mustn't expire at the deadline of a former value.
       if object == nil && cell.gate.current == CreationGate.vacant { state.deadline = nil }
-      return (cell, Unchecked(value: object), expired)
+      return (cell, Unchecked(value: object))
     }
-    // The expired value is released with no lock held, because its deinitializer may ask for the new value.
-    withExtendedLifetime(expired) {}
-    if let object = object.value {
-      if isWeakOfClass {
-        memory.putObject(object)
-        return .copied
-      }
-      if memory.put(object, as: service.type) { return .copied }
-    }
+    if let expired { registry.drop(expired) }
+    if put(object, in: memory) { return .copied }
     return cell.map { .cell($0) } ?? .withdrawn
   }
 
@@ -173,76 +215,59 @@ final class KeptValue: Sendable {
       scope.isWeak && !isNothing
       ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : WeakReference(nil)
     let deadline = expiry.map { $0.clock.now + $0.age }
-    change { state in
-      guard state.cell === cell else { return nil }
-      if isNothing || state.isRetired {
-        // Requests from before a withdrawal already have the cell, and later requests mustn't find its value.
-        forget(&state)
-        return nil
-      }
+    change(in: registry) { table, state in
+      guard state.cell === cell else { return }
+      if isNothing { return forget(&state) }
       state.deadline = deadline
       if scope.isWeak {
         (state.cell, state.weak) = (nil, weak)
-        return nil
+      } else {
+        state.number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+        table.hasKeptValues = true
       }
-      return expiry == nil ? publish(cell, in: registry) : nil
     }
   }
 
-  /// Drops the value, so that the next request makes a new value.
+  /// Takes the value from the registration, so that the next request makes a new value.
   ///
-  /// If a value is being made during the reset, only the callers that have already requested it get that value.
+  /// If a value is being made, only the callers that have already found its cell get that value.
   ///
-  /// - Parameter registry: The registry that contains the registration; nil if the registry no longer exists.
-  func reset(in registry: InitializerRegistry?) {
-    change { state in
-      forget(&state)
-      return publish(nil, in: registry)
-    }
+  /// - Returns: The value, which the caller has to drop with no lock held; nil if there is none.
+  func take(from record: RegistrationRecord, changing _: inout RegistrationTable) -> DroppedValue? {
+    unsafe take(&state, from: record)
   }
 
-  /// Drops the value permanently, after the registration was withdrawn.
-  ///
-  /// If a value is being made, the callers that have already found its cell, or find the cell before the value is made,
-  /// still get the value. Later callers have to find another registration.
-  ///
-  /// - Precondition: The caller has removed the registration from the registry's table, so no new request finds it.
-  func retire() {
-    change { state in
-      state.isRetired = true
-      let isMaking = state.cell.map { CreationGate.isBusy($0.gate.current) || $0.sharedRun != nil } ?? false
-      if !isMaking { forget(&state) }
-      return nil
-    }
+  /// Takes the value from the registration, unless it is being made.
+  func takeIfReady(from record: RegistrationRecord, changing _: inout RegistrationTable) -> DroppedValue? {
+    unsafe state.number == 0 ? nil : take(&state, from: record)
   }
 
-  private func forget(_ state: inout State) {
-    (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
-  }
-
-  /// Replaces the cell in the registration's table entry with `cell`, which may be nil, and returns the former cell.
-  ///
-  /// If the registry no longer exists, or its table has no entry for the registration, the function only returns nil.
-  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
-    registry?.table.change { $0.publish(cell, of: self) }
+  private func take(_ state: inout State, from record: RegistrationRecord?) -> DroppedValue? {
+    defer { forget(&state) }
+    guard state.number != 0, let cell = state.cell else { return nil }
+    return DroppedValue(cell: cell, number: state.number, record: record)
   }
 
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
-  func drop(_ cell: ValueCell) {
-    change { state in
-      if state.cell === cell && !cell.gate.isReady { state.cell = nil }
-      return nil
-    }
+  func drop(_ cell: ValueCell, in registry: InitializerRegistry) {
+    change(in: registry) { _, state in if state.cell === cell && state.number == 0 { state.cell = nil } }
   }
 
-  /// Lets `body` change the state, and then releases the former state and the cell that `body` returns.
+  private func forget(_ state: inout State) {
+    (state.cell, state.number, state.weak, state.deadline) = (nil, 0, WeakReference(nil), nil)
+  }
+
+  /// Lets `body` change the state, and then releases the former state.
   ///
-  /// Both are released with no lock held, because a value's deinitializer may run any code.
-  private func change(_ body: (inout State) -> ValueCell?) {
-    let former = state.withLock { state in
-      let former = state
-      return (former, body(&state))
+  /// It is released with no lock held, because a value's deinitializer may run any code.
+  private func change<Result: Sendable>(
+    in registry: InitializerRegistry, _ body: (inout RegistrationTable, inout State) -> Result
+  ) -> Result {
+    let (former, result) = registry.table.change { table -> (State, Result) in
+      let former = unsafe state
+      return unsafe (former, body(&table, &state))
     }
     withExtendedLifetime(former) {}
+    return result
   }
 }

@@ -1,0 +1,131 @@
+internal import Support
+internal import Synchronization
+
+// This file contains the changes of a registry's table, and the removal of what the registry keeps.
+//
+// What leaves the table, and each value that is dropped, is released with no lock held. Values go in the reverse order of
+// their creation, so that each of them can still use those that it was made from. While a value is dropped, its registry
+// still serves requests of the value's deinitializer.
+
+extension InitializerRegistry {
+  /// Withdraws every registration and drops the values that this registry keeps.
+  ///
+  /// The values are dropped in the reverse order of their creation, while the registrations still serve what the values'
+  /// deinitializers ask for. Then all registrations are withdrawn at once. A property that already has a value keeps the
+  /// value. The parent's registrations stay, and so do this registry's own hooks, which ``onInjection(_:)`` added.
+  public func removeAll() {
+    dropKeptValues()
+    withdraw { table in
+      var removed = RegistrationTable()
+      swap(&table, &removed)
+      return removed.everything
+    }
+  }
+
+  /// Adds a registration, which replaces an older registration for exactly the same requests.
+  func insert(_ record: RegistrationRecord) {
+    prepare(for: record)
+    var replaced: SourcePlace?
+    withdraw { table in
+      let former = table.insert(record)
+      replaced = former?.place
+      return former.map { [$0] } ?? []
+    }
+    if let replaced { record.note(replaced: replaced) }
+  }
+
+  /// Adds a registration, which hides an older registration for exactly the same requests.
+  func hide(behind record: RegistrationRecord) {
+    prepare(for: record)
+    table.change { $0.hide(behind: record) }
+  }
+
+  private func prepare(for record: RegistrationRecord) {
+    TaskContext.weakenReferences(to: self)
+    if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
+  }
+
+  func remove(_ record: RegistrationRecord) { withdraw { $0.remove(record) ? [record] : [] } }
+
+  /// Lets `change` take registrations out of the table, and drops what they keep.
+  ///
+  /// The registrations lose their kept values in the same change of the table.
+  ///
+  /// - Parameter change: Returns the registrations that are no longer in the table.
+  private func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
+    var (records, values) = table.change { table in
+      let records = change(&table)
+      return (records, records.flatMap { $0.takeKeptValues(changing: &table) })
+    }
+    drop(&values)
+    withExtendedLifetime(records) {}
+  }
+
+  // MARK: Kept values
+
+  /// Takes the values that a registration keeps, so that later requests make new ones.
+  ///
+  /// - Returns: The values, for the caller to drop.
+  func takeKeptValues(of record: RegistrationRecord) -> [DroppedValue] {
+    table.change { record.takeKeptValues(changing: &$0) }
+  }
+
+  /// Drops all values that this registry keeps, so that later requests make new ones.
+  ///
+  /// Values that are being made stay.
+  ///
+  /// - Returns: Whether any value was dropped.
+  @discardableResult private func dropKeptValues() -> Bool {
+    guard table.read({ $0.hasKeptValues }) else { return false }
+    var values = table.change { table in
+      table.everything.flatMap { record in
+        record.keptValues.compactMap { $0.takeIfReady(from: record, changing: &table) }
+      }
+    }
+    defer { drop(&values) }
+    return !values.isEmpty
+  }
+
+  /// Releases values that this registry kept, the newest first, and leaves the array empty.
+  func drop(_ values: inout [DroppedValue]) {
+    if values.count > 1 { values.sort { $0.number < $1.number } }
+    while let value = values.popLast() { drop(value) }
+  }
+
+  /// Calls the removal hooks for a value that this registry kept, which the caller then releases.
+  func drop(_ value: DroppedValue) { value.record?.callRemovalHooks(of: value.cell, in: self) }
+
+  // MARK: The end of a registry
+
+  /// A weak reference to this registry, which objects can share if they must not keep the registry alive.
+  var weakReference: RegistryReference {
+    madeReference.withLock { reference in
+      if let reference { return reference }
+      let made = RegistryReference(to: self, isWeak: true)
+      reference = made
+      return made
+    }
+  }
+
+  /// Takes the registrations and their kept values over from a registry that ends.
+  func takeRegistrations(of registry: InitializerRegistry) {
+    var taken = RegistrationTable()
+    registry.table.change { swap(&$0, &taken) }
+    table.change { swap(&$0, &taken) }
+  }
+
+  /// Drops all kept values, and then withdraws all registrations, the newest first.
+  ///
+  /// Afterwards, objects that refer to this registry weakly find no registry.
+  func dropEverything() {
+    // A deinitializer may ask for a value that wasn't there before, and that value's deinitializer for another one.
+    // Values that make each other again without end are given up after a while.
+    var rounds = 0
+    while rounds < 100, dropKeptValues() { rounds += 1 }
+    var records = table.read { $0.everything }
+    while let record = records.popLast() { remove(record) }
+    removeAll()
+    let reference = madeReference.withLock { $0.take() }
+    reference?.replaceTarget(with: nil)
+  }
+}
