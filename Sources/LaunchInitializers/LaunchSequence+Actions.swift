@@ -22,9 +22,7 @@ extension LaunchSequence {
     case .cancel(let job): callOnSharedThread { [self] in cancelTask(of: job) }
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule: cancelDroppedTimers()
-    case .withdraw(let services):
-      let others = state.withLock { $0.machine.setups.flatMap(\.services) }
-      for service in services.reversed() { service.withdraw(uncovering: others) }
+    case .withdraw(let services): for service in services.reversed() { service.withdraw() }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
       log.whenWritten { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }

@@ -3,15 +3,13 @@ internal import Support
 
 /// A service that an attempt of a step made, and that is registered until the service is closed.
 protocol MadeService: AnyObject, Sendable {
-  /// Registers the service in the registry that was current when the service was made.
+  /// Registers the service in the registry that was current when it was made, where it hides what was registered.
   ///
   /// Does nothing if the service has already been withdrawn.
   func register()
 
   /// Unregisters the service, so that what it hid serves again.
-  ///
-  /// If the service hid one of `others`, that service is registered in its place.
-  func withdraw(uncovering others: [any MadeService])
+  func withdraw()
 
   /// Registers the service in a registry that only the step's own shutdown uses.
   func register(in registry: InitializerRegistry)
@@ -45,7 +43,8 @@ final class OwnedService<Maker: ServiceInitializer>: MadeService, @unchecked Sen
 
   func register() {
     if case .withdrawn = state.withLock(\.self) { return }
-    let registration = Self.register(service, for: key, in: registry)
+    let place = SourcePlace(fileID: #fileID, line: #line)
+    let registration = registry.hide(with: .instance(service), for: key, at: place)
     let isWithdrawn = state.withLock { state in
       if case .withdrawn = state { return true }
       state = .registered(registration)
@@ -55,24 +54,15 @@ final class OwnedService<Maker: ServiceInitializer>: MadeService, @unchecked Sen
     if isWithdrawn { registration.unregister() }
   }
 
-  func withdraw(uncovering others: [any MadeService]) {
+  func withdraw() {
     let former = state.withLock { state in
       defer { state = .withdrawn }
       return state
     }
-    guard case .registered(let registration) = former else { return }
-    let isServing = registry.registrations.contains { $0 === registration.record }
-    let hidden =
-      isServing
-      ? others.lazy.compactMap { $0 as? OwnedService }.last { $0.registry === registry && $0.key === key } : nil
-    if let hidden { hidden.register() } else { registration.unregister() }
+    if case .registered(let registration) = former { registration.unregister() }
   }
 
-  func register(in registry: InitializerRegistry) { _ = Self.register(service, for: key, in: registry) }
-
-  private static func register(
-    _ service: Maker.Service, for key: InjectionKey<Maker.Service>?, in registry: InitializerRegistry
-  ) -> Registration<Maker.Service> {
+  func register(in registry: InitializerRegistry) {
     if let key { registry.register(key, .instance(service)) } else { registry.register(.instance(service)) }
   }
 

@@ -166,6 +166,52 @@ import Testing
     #expect(pools.closings == ["main 1", "replica 1"])
   }
 
+  @Test("what a step's service hides serves the steps before it again, and the program after the shutdown")
+  func hidden() async throws {
+    let journal = Journal()
+    let note: @Sendable () -> Void = {
+      journal.note((try? InitializerRegistry.current.resolve(Pool.self))?.name ?? "none")
+    }
+    let registry = InitializerRegistry.current
+    registry.register(Pool.self, scope: .singleton) { Pool("program") }
+    let program = try registry.resolve(Pool.self)
+    let launch = try LaunchSequence {
+      Do(whenShutDown: note) { _ in note() }.id("before")
+      MakePool(name: "step", pools: pools).id("pool")
+      Do(whenShutDown: note) { _ in note() }.id("after")
+    }
+    try await launch.launch()
+    await launch.shutDown()
+    #expect(journal.entries == ["program", "step", "step", "program"])
+    #expect(try registry.resolve(Pool.self) === program)
+  }
+
+  @Test("what a step's service hid serves again after an aborted launch")
+  func hiddenByAbortedLaunch() async throws {
+    InitializerRegistry.current.register(Pool.self) { Pool("program") }
+    let launch = try LaunchSequence(log: { _ in }) {
+      MakePool(name: "step", pools: pools)
+      Do { _ in throw Broken() }
+    }
+    await #expect(throws: LaunchError.self) { try await launch.launch() }
+    #expect(current() == "program")
+  }
+
+  @Test("two sequences that hide each other's services leave in any order", arguments: [false, true])
+  func twoSequences(isFirstDownFirst: Bool) async throws {
+    InitializerRegistry.current.register(Pool.self) { Pool("program") }
+    let first = try LaunchSequence { MakePool(name: "first", pools: pools) }
+    let second = try LaunchSequence { MakePool(name: "second", pools: pools) }
+    try await first.launch()
+    try await second.launch()
+    #expect(current() == "second")
+    await (isFirstDownFirst ? first : second).shutDown()
+    #expect(current() == (isFirstDownFirst ? "second" : "first"))
+    await (isFirstDownFirst ? second : first).shutDown()
+    #expect(current() == "program")
+    #expect(pools.closings == ["first 1", "second 1"])
+  }
+
   struct MakeKeyed: ServiceInitializer {
     let pools: Pools
     let name: String

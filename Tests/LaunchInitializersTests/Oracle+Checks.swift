@@ -130,6 +130,6 @@ final class FakeService: MadeService {
   init(_ attempt: LaunchMachine.Job) { self.attempt = attempt }
   func register() {}
   func register(in registry: InitializerRegistry) {}
-  func withdraw(uncovering others: [any MadeService]) {}
+  func withdraw() {}
   func close() async throws {}
 }
