@@ -30,7 +30,7 @@ extension LaunchSequence {
   }
 
   func start(_ job: Job, _ services: [any MadeService]) {
-    let priority = state.withLock(\.priority)
+    let priority = state.withLock(\.raisedPriority)
     keep(registry.run { Task(priority: priority) { await self.work(on: job, services) } }, for: job)
   }
 
@@ -63,8 +63,13 @@ extension LaunchSequence {
     on first: Job, _ services: [any MadeService], _ immediate: ImmediateJobs? = nil
   ) async {
     var next: (job: Job, services: [any MadeService])? = (first, services)
+    // The time at which a job followed the previous one, so that the clock isn't read again.
+    var begin: Duration?
     while let (job, services) = next {
-      let (actions, task) = ended(job, await end(of: job, services))
+      let end = await end(of: job, services, begin)
+      let time = clock.now()
+      let (actions, task) = ended(job, end, at: time)
+      begin = time
       if let immediate { return immediate.carryOut(actions, in: self) }
       next = nil
       for action in actions {
@@ -82,51 +87,57 @@ extension LaunchSequence {
   ///
   /// The task is nil if the job was canceled or abandoned, if it ended before `keep(_:for:)` stored the task, or if the
   /// task isn't as urgent as the launch.
-  private func ended(_ job: Job, _ end: LaunchMachine.Input) -> ([LaunchMachine.Action], Task<Void, Never>?) {
-    let (time, priority) = (clock.now(), Task.currentPriority)
-    return state.withLock { state in
-      let isFree = state.machine.jobs[job]?.isCancelled == false && priority >= state.priority ?? priority
+  private func ended(
+    _ job: Job, _ end: LaunchMachine.Input, at time: Duration
+  ) -> ([LaunchMachine.Action], Task<Void, Never>?) {
+    state.withLock { state in
+      let isUrgent = state.raisedPriority.map { Task.currentPriority >= $0 } ?? true
+      let isFree = state.machine.jobs[job]?.isCancelled == false && isUrgent
       let task = state.tasks.removeValue(forKey: job)
       return (state.decide(end, at: time), isFree ? task : nil)
     }
   }
 
   /// Runs the code of a job, unless the job needn't run anymore, and returns the input about its end.
-  private nonisolated(nonsending) func end(of job: Job, _ services: [any MadeService]) async -> LaunchMachine.Input {
+  private nonisolated(nonsending) func end(
+    of job: Job, _ services: [any MadeService], _ begin: Duration?
+  ) async -> LaunchMachine.Input {
     guard let work = plan.nodes[job.step].declared?.work else { return .ended(job, .completed) }
     let current = StepContext.current
     if services.isEmpty, let current, current.sequence === self, current.job == job {
-      return await end(of: job, services, at: work.place)
+      return await end(of: job, services, begin, at: work.place)
     }
     return await StepContext.$current.withValue(context(of: job)) {
-      if services.isEmpty { return await end(of: job, services, at: work.place) }
+      if services.isEmpty { return await end(of: job, services, begin, at: work.place) }
       // A step that closes its services gets them, whatever hides them by now.
       let own = registry.child { for service in services { service.register(in: $0) } }
-      return await own.run { await end(of: job, services, at: work.place) }
+      return await own.run { await end(of: job, services, begin, at: work.place) }
     }
   }
 
   private nonisolated(nonsending) func end(
-    of job: Job, _ services: [any MadeService], at place: StepWork.Place
+    of job: Job, _ services: [any MadeService], _ begin: Duration?, at place: StepWork.Place
   ) async -> LaunchMachine.Input {
     switch place {
-    case .anywhere: await runHere(job, services)
+    case .anywhere: await runHere(job, services, begin)
     case .mainActor: await runOnMainActor(job, services)
     case .actor(let actor): await run(job, services, on: actor)
     }
   }
 
   @MainActor private func runOnMainActor(_ job: Job, _ services: [any MadeService]) async -> LaunchMachine.Input {
-    await runHere(job, services)
+    await runHere(job, services, nil)
   }
 
   private func run(
     _ job: Job, _ services: [any MadeService], on actor: isolated any Actor
-  ) async -> LaunchMachine.Input { await runHere(job, services) }
+  ) async -> LaunchMachine.Input { await runHere(job, services, nil) }
 
   /// Runs the code of a job, unless the job needn't run anymore.
-  private nonisolated(nonsending) func runHere(_ job: Job, _ services: [any MadeService]) async -> LaunchMachine.Input {
-    let time = clock.now()
+  private nonisolated(nonsending) func runHere(
+    _ job: Job, _ services: [any MadeService], _ begin: Duration?
+  ) async -> LaunchMachine.Input {
+    let time = begin ?? clock.now()
     if let end = state.withLock({ $0.began(job, at: time) }) {
       // The failure policy is asked outside the lock, because its condition is user code.
       if case .unbegun = end { return unbegun(job) }

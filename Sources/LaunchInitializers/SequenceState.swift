@@ -9,7 +9,9 @@ struct SequenceState {
   /// The context of the step (of another sequence) that launched this sequence; nil if no step launched it.
   var outer: StepContext?
   /// The highest priority of the callers that wait for the launch; nil before the first such call.
-  private(set) var priority: TaskPriority?
+  private var priority: TaskPriority?
+  /// The priority for new tasks, if a later caller is more urgent than the one whose priority tasks inherit.
+  private(set) var raisedPriority: TaskPriority?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   private var timers: [LaunchMachine.Timer: SetTimer] = [:]
   /// The functions that cancel timers that aren't set anymore; they may run code of the sequence's clock.
@@ -62,6 +64,7 @@ struct SequenceState {
   /// Records that a caller of a given priority waits for the launch, and returns the tasks that have to become as urgent.
   mutating func raisePriority(to new: TaskPriority) -> [Task<Void, Never>] {
     if let priority, priority >= new { return [] }
+    if priority != nil { raisedPriority = new }
     priority = new
     return Array(tasks.values)
   }

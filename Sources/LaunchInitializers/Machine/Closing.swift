@@ -25,7 +25,7 @@ struct Closing: Sendable {
   private(set) var problems: [Int: Problems] = [:]
 
   struct Problems: Sendable {
-    var message: String?
+    var facts: [StepFact] = []
     var errors = ErrorList()
   }
 
@@ -83,7 +83,7 @@ struct Closing: Sendable {
     return true
   }
 
-  mutating func addProblem(_ problem: String, of step: Int) { problems[step, default: Problems()].message.add(problem) }
+  mutating func addProblem(_ fact: StepFact, of step: Int) { problems[step, default: Problems()].facts.append(fact) }
   mutating func note(_ error: any Error, of step: Int) { problems[step, default: Problems()].errors.append(error) }
 }
 
@@ -92,9 +92,4 @@ extension Duration {
   ///
   /// With the grace period, it is less than the 30 seconds after which Kubernetes kills a process by default.
   static let shutDownLimit = Duration.seconds(25)
-}
-
-extension String? {
-  /// Appends a note to the message; if the message is nil, the note becomes the message.
-  mutating func add(_ note: String) { self = map { "\($0); \(note)" } ?? note }
 }

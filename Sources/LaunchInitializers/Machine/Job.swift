@@ -24,14 +24,6 @@ extension LaunchMachine {
       var cleansUp: Bool { self == .rollBack || self == .undo || self == .close }
       /// Whether the job may be retried if it got no thread.
       var isRetried: Bool { self == .setUp || self == .ask || self == .run }
-      /// The name of the job in the report, if the job cleans up while its step goes on.
-      var nameAside: String {
-        switch self {
-        case .undo: "the shutdown of its abandoned attempt"
-        case .rollBack: "the rollback of its abandoned attempt"
-        case .setUp, .ask, .run, .stop, .shutDown, .close: "the shutdown of a service that it had made"
-        }
-      }
     }
 
     let purpose: Purpose
@@ -90,8 +82,8 @@ extension LaunchMachine {
     /// The job's code begins.
     case began
     case ended(JobState, Result)
-    /// The job hasn't ended within the grace period after its cancellation; the text says so.
-    case abandoned(JobState, String)
+    /// The job hasn't ended within the grace period after its cancellation, which the fact says.
+    case abandoned(JobState, StepFact)
   }
 
   /// The state of a job under way.
@@ -117,6 +109,5 @@ extension LaunchMachine {
     var timers: [Timer] = []
 
     var isCancelled: Bool { if case .none = cancellation { false } else { true } }
-    var timeoutText: String { (timeout ?? .zero).text }
   }
 }

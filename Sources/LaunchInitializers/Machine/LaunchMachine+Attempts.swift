@@ -21,10 +21,10 @@ extension LaunchMachine {
       courses[node, purpose].queue(at: now)
       let reason = reasonToSkip(node, purpose)
       if let reason, purpose == .launch || plan.nodes[node].declared == nil {
-        waiting += recordEnd(of: node, purpose, .outcome(.skipped), reason).reversed()
+        waiting += recordEnd(of: node, purpose, .outcome(.skipped), [reason]).reversed()
       } else if !takesPart(node, purpose) {
         let end = purpose == .launch ? StepCourse.End.outcome(.completed) : .uninvolved
-        waiting += recordEnd(of: node, purpose, end, nil).reversed()
+        waiting += recordEnd(of: node, purpose, end, []).reversed()
       } else if purpose == .shutDown, isHeldUp(node), !passes.shutDown.isStopped {
         beginStop(of: node)
       } else {
@@ -45,9 +45,9 @@ extension LaunchMachine {
   /// Returns the reason to skip a node that could run now, or nil if the node has to run.
   ///
   /// If the reason is another step, the method records that step as the node's `culprit`.
-  private mutating func reasonToSkip(_ node: Int, _ purpose: Purpose) -> String? {
+  private mutating func reasonToSkip(_ node: Int, _ purpose: Purpose) -> StepFact? {
     if purpose == .shutDown { return nil }
-    if purpose == .launch, let exclusion = plan.nodes[node].exclusion { return exclusion }
+    if purpose == .launch, let exclusion = plan.nodes[node].exclusion { return .skipped(exclusion) }
     guard let required = plan.requirements[node].first(where: { isMissing($0, purpose) }) else { return nil }
     let culprit = plan.nodes[required].declared == nil ? courses[required, purpose].culprit ?? required : required
     courses[node, purpose].blame(culprit)
@@ -62,41 +62,39 @@ extension LaunchMachine {
     return course.outcome != .completed && !course.isUninvolved
   }
 
-  private func reasonToSkip(because culprit: Int, _ purpose: Purpose) -> String {
-    let groups = plan.nodes[culprit].groups
-    let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
-    let what = courses[culprit, purpose].outcome == .skipped ? "was skipped" : "failed"
-    return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
+  private func reasonToSkip(because culprit: Int, _ purpose: Purpose) -> StepFact {
+    let (node, wasSkipped) = (plan.nodes[culprit], courses[culprit, purpose].outcome == .skipped)
+    return .requires(node.id, groups: node.groups, wasSkipped: wasSkipped)
   }
 
   /// Records the end of a node, and returns the nodes that waited only for that node.
   private mutating func recordEnd(
-    of node: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?
+    of node: Int, _ purpose: Purpose, _ end: StepCourse.End, _ facts: [StepFact]
   ) -> [Int] {
-    courses[node, purpose].end(end, message, at: now)
-    if plan.nodes[node].declared != nil { emitEnd(of: node, purpose, end, message) }
+    courses[node, purpose].end(end, facts, at: now)
+    if plan.nodes[node].declared != nil { emitEnd(of: node, purpose, end, facts) }
     return passes[purpose].ended(node, in: plan)
   }
 
   /// Emits an event about the end of a step.
   ///
   /// A step that began, but had nothing to do, gets an event about its end, to match the event about its beginning.
-  private mutating func emitEnd(of step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?) {
+  private mutating func emitEnd(of step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ facts: [StepFact]) {
     let hasBegun = courses[step, purpose].attempts > 0
     switch end {
-    case .outcome(.notRun): if hasBegun { event(.ended(.notRun), purpose, step, message: message) }
-    case .outcome(let outcome): event(.ended(outcome), purpose, step, message: message)
-    case .uninvolved: if hasBegun { event(.ended(.skipped), purpose, step, message: message) }
+    case .outcome(.notRun): if hasBegun { event(.ended(.notRun), purpose, step, message: facts.text) }
+    case .outcome(let outcome): event(.ended(outcome), purpose, step, message: facts.text)
+    case .uninvolved: if hasBegun { event(.ended(.skipped), purpose, step, message: facts.text) }
     }
   }
 
   /// Records the end of a step, and queues the steps that waited only for that step.
-  mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
-    settle(step, purpose, .outcome(outcome), message)
+  mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ facts: [StepFact]) {
+    settle(step, purpose, .outcome(outcome), facts)
   }
 
-  private mutating func settle(_ step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ message: String?) {
-    enqueue(recordEnd(of: step, purpose, end, message), purpose)
+  private mutating func settle(_ step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ facts: [StepFact]) {
+    enqueue(recordEnd(of: step, purpose, end, facts), purpose)
   }
 
   // MARK: Attempts
@@ -114,7 +112,7 @@ extension LaunchMachine {
       passes[job.purpose].leave()
       withdraw(made[job] ?? [])
       courses[job.step, job.purpose].noteAbandonment()
-      settle(job.step, job.purpose, .failed, state.isLate ? "\(overrun(state)), then \(ignored)" : ignored)
+      settle(job.step, job.purpose, .failed, (state.isLate ? [overrun(state)] : []) + [ignored])
       abort(job.step, job.purpose, .timedOut)
     }
   }
@@ -123,41 +121,40 @@ extension LaunchMachine {
     let (step, purpose) = (job.step, job.purpose)
     // The timeout's timer may be late on a busy machine, so the attempt's duration is checked as well.
     let isLate = state.isLate || state.timeout.map { now - state.start > $0 } ?? false
-    let note = isLate ? overrun(state) : nil
+    let notes = isLate ? [overrun(state)] : []
     switch result {
     case .idle:
       passes[purpose].leave()
-      closeAside(made.removeValue(forKey: job) ?? [], job)
-      settle(step, purpose, .uninvolved, "doesn't ask to be repeated")
+      closeAside(takeServices(of: job), job)
+      settle(step, purpose, .uninvolved, [.asksForNoRepetition])
     case .completed:
       passes[purpose].leave()
-      closeAside(setups[step].complete(with: made.removeValue(forKey: job) ?? []), job)
+      closeAside(setups[step].complete(with: takeServices(of: job)), job)
       if purpose == .launch, declared(step).work.runs, phase != .closing {
-        courses[step, .launch].message = note
+        courses[step, .launch].facts = notes
         return beginService(of: step, asAttempt: false)
       }
-      settle(step, purpose, .completed, note)
+      settle(step, purpose, .completed, notes)
     case .skipped(let reason):
       passes[purpose].leave()
-      closeAside(made.removeValue(forKey: job) ?? [], job)
-      settle(step, purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
+      closeAside(takeServices(of: job), job)
+      settle(step, purpose, .skipped, [.skipped(reason)] + notes)
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
-      let isOwn = record(error, of: job, state.isCancelled)
-      let reason = isOwn ? text : "cancelled"
+      let reason = record(error, of: job, state.isCancelled) ? StepFact.threw(text) : .wasCancelled
       let failure = StepCourse.Failure(code: isLate ? .timedOut : .stepFailed, isRetryable: isRetryable)
-      courses[step, purpose].fail(failure, note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason)
+      courses[step, purpose].fail(failure, notes + [reason])
       attemptFailed(job, state)
     }
   }
 
   /// Rolls a failed attempt back, or decides what follows if there is nothing to roll back.
   private mutating func attemptFailed(_ job: Job, _ state: JobState) {
-    let (step, services) = (job.step, made.removeValue(forKey: job) ?? [])
+    let (step, services) = (job.step, takeServices(of: job))
     withdraw(services)
     guard state.hasBegun, declared(step).rollback != nil || !services.isEmpty else { return goOn(after: job) }
     if let limit = closing.reachedLimit {
-      courses[step, job.purpose].message.add("not rolled back within \(limit.text)")
+      courses[step, job.purpose].facts.append(.notRolledBack(within: limit))
       closeAside(services, job)
       return goOn(after: job)
     }
@@ -171,15 +168,15 @@ extension LaunchMachine {
     case .began: courses[job.step, job.purpose].noteSign(at: now)
     case .ended(let state, let result):
       if case .failed(let error, let text, _) = result {
-        let what = record(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
-        courses[job.step, job.purpose].message.add("its rollback \(what)")
+        let what = record(error, of: job, state.isCancelled) ? StepFact.threw(text) : .wasCancelled
+        courses[job.step, job.purpose].facts.append(.ofRollback(what))
       }
       goOn(after: job)
     case .abandoned(_, let ignored):
-      let (message, code) = (courses[job.step, job.purpose].message, courses[job.step, job.purpose].failure?.code)
+      let course = courses[job.step, job.purpose]
       courses[job.step, job.purpose].noteAbandonment()
-      let failure = StepCourse.Failure(code: code ?? .stepFailed, isRetryable: false)
-      courses[job.step, job.purpose].fail(failure, "\(message.map { "\($0); " } ?? "")its rollback \(ignored)")
+      let failure = StepCourse.Failure(code: course.failure?.code ?? .stepFailed, isRetryable: false)
+      courses[job.step, job.purpose].fail(failure, course.facts + [.ofRollback(ignored)])
       goOn(after: job)
     }
   }
@@ -191,13 +188,13 @@ extension LaunchMachine {
     case .ended(_, let result):
       passes.foreground.leave()
       if case .completed = result, let culprit = courses[job.step, .foreground].culprit {
-        return settle(job.step, .foreground, .skipped, reasonToSkip(because: culprit, .foreground))
+        return settle(job.step, .foreground, .skipped, [reasonToSkip(because: culprit, .foreground)])
       }
-      settle(job.step, .foreground, .uninvolved, nil)
+      settle(job.step, .foreground, .uninvolved, [])
     case .abandoned(_, let ignored):
       passes.foreground.leave()
       courses[job.step, .foreground].noteAbandonment()
-      settle(job.step, .foreground, .failed, ignored)
+      settle(job.step, .foreground, .failed, [ignored])
     }
   }
 
@@ -208,7 +205,7 @@ extension LaunchMachine {
     if state.hasBegun || state.isLate { return false }
     passes[job.purpose].leave()
     let outcome = courses[job.step, job.purpose].loseTurn()
-    settle(job.step, job.purpose, outcome, courses[job.step, job.purpose].message)
+    settle(job.step, job.purpose, outcome, courses[job.step, job.purpose].facts)
     return true
   }
 
@@ -219,7 +216,7 @@ extension LaunchMachine {
     let (step, purpose) = (job.step, job.purpose)
     passes[purpose].leave()
     if pauseBeforeRetry(step, purpose) { return }
-    settle(step, purpose, .failed, courses[step, purpose].message)
+    settle(step, purpose, .failed, courses[step, purpose].facts)
     abort(step, purpose, courses[step, purpose].failure?.code)
   }
 
@@ -232,7 +229,7 @@ extension LaunchMachine {
     let tries = courses[step, purpose].tries
     let pause = retry.backoff.pause(after: tries)
     courses[step, purpose].pause(at: now)
-    event(.retrying(after: pause), purpose, step, message: courses[step, purpose].message)
+    event(.retrying(after: pause), purpose, step, message: courses[step, purpose].facts.text)
     schedule(.retry(purpose, step, attempt: tries), after: pause)
     return true
   }
@@ -272,8 +269,8 @@ extension LaunchMachine {
     }
   }
 
-  /// Returns the message about an attempt that took longer than its timeout, or that got no thread within that time.
-  private func overrun(_ state: JobState) -> String {
-    "\(state.hasBegun ? "took longer than" : "did not get a thread within") its timeout of \(state.timeoutText)"
+  /// Returns the fact that an attempt took longer than its timeout, or that it got no thread within that time.
+  private func overrun(_ state: JobState) -> StepFact {
+    state.hasBegun ? .overran(state.timeout ?? .zero) : .gotNoThread(within: state.timeout ?? .zero)
   }
 }

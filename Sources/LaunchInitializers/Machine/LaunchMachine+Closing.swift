@@ -31,11 +31,9 @@ extension LaunchMachine {
         let course = courses[step, purpose]
         if course.waitsAgain {
           actions.append(.unschedule(.retry(purpose, step, attempt: course.tries)))
-          settle(step, purpose, .failed, course.message)
+          settle(step, purpose, .failed, course.facts)
         } else if course.isStarting {
-          var message = course.message
-          message.add("was not ready before the sequence was shut down")
-          settle(step, purpose, .failed, message)
+          settle(step, purpose, .failed, course.facts + [.notReadyBeforeShutDown])
         }
       }
     }
@@ -44,7 +42,7 @@ extension LaunchMachine {
       unschedule(.readiness(job), of: job)
       guard service.isPausing else { continue }
       actions.append(.unschedule(.restart(step, run: service.run)))
-      serviceEnded(step)
+      serviceEnded(step, [])
     }
     cancelAll { $0.kind == .setUp || $0.kind == .ask }
   }
@@ -65,7 +63,7 @@ extension LaunchMachine {
     if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
     if passes.shutDown.isUnderWay {
       for step in plan.nodes.indices.reversed() where isMissed(step) {
-        event(.ended(.notRun), .shutDown, step, message: missedMessage(of: step))
+        event(.ended(.notRun), .shutDown, step, message: missedFacts(of: step).text)
       }
       passes.shutDown.end()
       event(.phaseEnded, .shutDown)
@@ -102,14 +100,12 @@ extension LaunchMachine {
   }
 
   /// Returns the problems of a step that was set up but not shut down, such as a service that went on.
-  func missedMessage(of step: Int) -> String? {
-    var message = closing.problems[step]?.message
-    if let missedLimit { message.add(missedLimit) }
-    return message
+  func missedFacts(of step: Int) -> [StepFact] {
+    (closing.problems[step]?.facts ?? []) + (missedLimit.map { [$0] } ?? [])
   }
 
-  /// The message about a step that wasn't shut down within the shutdown's time limit; nil until the limit is reached.
-  private var missedLimit: String? { closing.reachedLimit.map { "not shut down within \($0.text)" } }
+  /// The fact that a step wasn't shut down within the shutdown's time limit; nil until the limit is reached.
+  private var missedLimit: StepFact? { closing.reachedLimit.map { .notShutDown(within: $0) } }
 
   // MARK: Stopping a service
 
@@ -153,8 +149,8 @@ extension LaunchMachine {
     // Only the cancellation of a service that has a `stop()` method is a problem, since any other service was canceled
     // when its shutdown began.
     if jobs[job]?.isCancelled == false {
-      let time = (services[job.step]?.stopTime ?? .zero).text
-      closing.addProblem("its service did not end within its stop timeout of \(time) and was cancelled", of: job.step)
+      let time = services[job.step]?.stopTime ?? .zero
+      closing.addProblem(.ofService(.cutOff(after: time)), of: job.step)
     }
     cancelLate(job)
   }
@@ -169,13 +165,13 @@ extension LaunchMachine {
     case .began: courses[job.step, .shutDown].noteSign(at: now)
     case .ended: continueShutDown(of: job.step)
     case .abandoned(let state, let ignored):
-      noteAbandonment(of: job.step, state, "its stop() \(ignored)")
+      noteAbandonment(of: job.step, state, .ofStop(ignored))
       continueShutDown(of: job.step)
     }
   }
 
-  private mutating func noteAbandonment(of step: Int, _ state: JobState, _ ignored: String) {
-    closing.addProblem(state.hasBegun ? ignored : "did not get a thread to shut down", of: step)
+  private mutating func noteAbandonment(of step: Int, _ state: JobState, _ ignored: StepFact) {
+    closing.addProblem(state.hasBegun ? ignored : .gotNoThreadToShutDown, of: step)
     if state.hasBegun { courses[step, .shutDown].noteAbandonment() }
   }
 
@@ -207,13 +203,13 @@ extension LaunchMachine {
     switch what {
     case .began: courses[step, .shutDown].noteSign(at: now)
     case .ended(let state, let result):
-      let late = "took longer than its timeout of \(state.timeoutText)"
+      let late = StepFact.overran(state.timeout ?? .zero)
       if case .failed(let error, let text, _) = result {
         let isOwn = record(error, of: job, state.isCancelled)
-        closing.addProblem(isOwn ? text : state.isLate ? late : "cancelled", of: step)
+        closing.addProblem(isOwn ? .threw(text) : state.isLate ? late : .wasCancelled, of: step)
       }
       passes.shutDown.leave()
-      settleShutDown(step, note: state.isLate ? late : nil)
+      settleShutDown(step, state.isLate ? [late] : [])
     case .abandoned(let state, let ignored):
       noteAbandonment(of: step, state, ignored)
       passes.shutDown.leave()
@@ -222,14 +218,14 @@ extension LaunchMachine {
   }
 
   /// Unregisters the services of a step, and records the end of the step's shutdown.
-  private mutating func settleShutDown(_ step: Int, note: String? = nil) {
+  private mutating func settleShutDown(_ step: Int, _ notes: [StepFact] = []) {
     withdrawServices(of: step)
     if setups[step].isInUse { courses[step, .shutDown].noteAbandonment() }
     if let missedLimit, !courses[step, .shutDown].isAtWork {
       let isService = courses[step, .shutDown].isStopping && declared(step).work.runs
-      closing.addProblem(isService ? "its service was cancelled" : missedLimit, of: step)
+      closing.addProblem(isService ? .ofService(.wasCancelled) : missedLimit, of: step)
     }
-    let problem = closing.problems[step]?.message
-    settle(step, .shutDown, problem == nil ? .completed : .failed, problem ?? note)
+    let problems = closing.problems[step]?.facts ?? []
+    settle(step, .shutDown, problems.isEmpty ? .completed : .failed, problems.isEmpty ? notes : problems)
   }
 }

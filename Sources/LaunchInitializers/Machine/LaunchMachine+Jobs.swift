@@ -60,7 +60,7 @@ extension LaunchMachine {
     if job.kind.isRetried, !state.hasBegun { return actions.append(.giveUp(job)) }
     jobs[job] = nil
     for timer in state.timers { actions.append(.unschedule(timer)) }
-    let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
+    let ignored = StepFact.ignoredCancellation(for: grace)
     if state.isAside { return asideEnded(job, problem: ignored) }
     happened(.abandoned(state, ignored), to: job)
   }
@@ -87,10 +87,10 @@ extension LaunchMachine {
   /// failed, the method starts the step's rollback, if the step has one.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, record(error, of: job, true) {
-      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
+      emitLateFailure(of: job, .threw(text))
     }
     guard job.kind == .setUp else { return }
-    let services = made.removeValue(forKey: job) ?? []
+    let services = takeServices(of: job)
     switch result {
     case .completed where job.purpose == .launch || isGoingDown(job.step):
       startAside(job.with(.undo), closing: services)
@@ -125,27 +125,26 @@ extension LaunchMachine {
   }
 
   private mutating func asideEnded(_ job: Job, _ state: JobState, _ result: Result) {
-    var problem: String?
+    var problem: StepFact?
     if case .failed(let error, let text, _) = result {
       let isOwn = record(error, of: job, state.isCancelled, isAside: true)
-      let late = "took longer than its timeout of \(state.timeoutText)"
-      problem = isOwn ? "failed: \(text)" : state.isLate ? late : "was cancelled"
+      problem = isOwn ? .threw(text) : state.isLate ? .overran(state.timeout ?? .zero) : .wasCancelled
     }
     asideEnded(job, problem: problem)
   }
 
-  private mutating func asideEnded(_ job: Job, problem: String?) {
+  private mutating func asideEnded(_ job: Job, problem: StepFact?) {
     setups[job.step].asideJobEnded()
     if let problem {
-      let message = "\(job.kind.nameAside) \(problem)"
-      closing.addProblem(message, of: job.step)
-      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
+      let fact = StepFact.ofCleanUp(job.kind, problem)
+      closing.addProblem(fact, of: job.step)
+      emitLateFailure(of: job, fact)
     }
     // The shutdown may have handled the step before the step's abandoned attempt was undone.
     if passes.shutDown.isUnderWay, courses[job.step, .shutDown].hasEnded {
-      let (outcome, message) = (courses[job.step, .shutDown].outcome, courses[job.step, .shutDown].message)
-      let problem = closing.problems[job.step]?.message
-      courses[job.step, .shutDown].end(.outcome(problem == nil ? outcome : .failed), problem ?? message, at: now)
+      let (course, problems) = (courses[job.step, .shutDown], closing.problems[job.step]?.facts ?? [])
+      let outcome = problems.isEmpty ? course.outcome : .failed
+      courses[job.step, .shutDown].end(.outcome(outcome), problems.isEmpty ? course.facts : problems, at: now)
     }
     continueShutDown(of: job.step)
   }
@@ -158,6 +157,11 @@ extension LaunchMachine {
   mutating func keep(_ service: any MadeService, by job: Job) -> Bool {
     made[job, default: []].append(service)
     return jobs[job] != nil
+  }
+
+  /// Removes and returns the services that an attempt made.
+  mutating func takeServices(of job: Job) -> [any MadeService] {
+    made.isEmpty ? [] : made.removeValue(forKey: job) ?? []
   }
 
   mutating func withdraw(_ services: [any MadeService]) {

@@ -19,6 +19,11 @@ extension LaunchMachine {
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
+  /// Emits an event about the failure of a job that was abandoned, or that cleaned up after an abandoned one.
+  mutating func emitLateFailure(of job: Job, _ fact: StepFact) {
+    event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(fact.text)")
+  }
+
   /// Returns the report of the pass for `purpose`; it is empty if that pass hasn't begun.
   ///
   /// - Complexity: O(*n*), where *n* is the number of nodes and dependencies.
@@ -80,23 +85,23 @@ extension LaunchMachine {
   private func entry(of index: Int, _ purpose: Purpose, waitedFor: [String]) -> LaunchReport.Entry {
     let (node, began, course) = (plan.nodes[index], passes[purpose].began, courses[index, purpose])
     func time(_ time: Duration) -> Duration { max(.zero, time - began) }
-    var (outcome, message, errors) = (course.outcome, course.message, course.errors)
+    var (outcome, facts, errors) = (course.outcome, course.facts, course.errors)
     var wasAbandoned = course.wasAbandoned
     if purpose == .shutDown {
       let problems = closing.problems[index] ?? Closing.Problems()
       errors = problems.errors
       if isMissed(index) {
-        (message, wasAbandoned) = (missedMessage(of: index), setups[index].isInUse)
+        (facts, wasAbandoned) = (missedFacts(of: index), setups[index].isInUse)
       } else if outcome == .notRun {
         // The shutdown reached its time limit before it came to this step, but the step's abandoned attempt was undone.
-        (outcome, message) = (problems.message == nil ? .completed : .failed, problems.message)
+        (outcome, facts) = (problems.facts.isEmpty ? .completed : .failed, problems.facts)
       }
     }
     return LaunchReport.Entry(
       id: node.id, outcome: outcome, queued: time(course.queued), start: time(course.start),
       // A step that hasn't ended has a `start`, but no `end` yet.
       end: time(max(course.start, course.end)),
-      attempts: course.attempts, message: message,
+      attempts: course.attempts, message: facts.text,
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: wasAbandoned, groups: node.groups)
   }
 
@@ -113,7 +118,7 @@ extension LaunchMachine {
   /// The reason for the shutdown, for the log.
   var reason: String {
     switch closing.cause {
-    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(courses[step, .launch].message ?? "")"
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(courses[step, .launch].facts.text ?? "")"
     case .cancelled?: "the launch was cancelled"
     case .asked?, nil: "shutDown() was called"
     case .signal(let number)?: "signal \(number) came"
@@ -129,7 +134,7 @@ extension LaunchMachine {
       let what =
         closing.wasLaunched
         ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
-      message = "failed, so \(what): \(courses[failed, .launch].message ?? "")"
+      message = "failed, so \(what): \(courses[failed, .launch].facts.text ?? "")"
     case .cancelled?:
       (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:

@@ -26,20 +26,20 @@ extension LaunchMachine {
     unschedule(.readiness(job), of: job)
     event(.serviceReady, .launch, job.step, isService: true)
     if courses[job.step, .launch].isStarting {
-      settle(job.step, .launch, .completed, courses[job.step, .launch].message)
+      settle(job.step, .launch, .completed, courses[job.step, .launch].facts)
     }
   }
 
   /// Begins another attempt of a step whose service ended before the service was ready.
   mutating func retryService(of step: Int) {
     courses[step, .launch].takeTurn(at: now)
-    courses[step, .launch].message = nil
+    courses[step, .launch].facts = []
     beginService(of: step, asAttempt: true)
   }
 
   mutating func restart(_ step: Int) {
     if services[step]?.isPausing != true { return }
-    if courses[step, .launch].isStarting { courses[step, .launch].message = nil }
+    if courses[step, .launch].isStarting { courses[step, .launch].facts = [] }
     runService(of: step, asAttempt: false)
   }
 
@@ -47,15 +47,16 @@ extension LaunchMachine {
 
   /// The end of a service's run, if the sequence didn't ask the service to end.
   private struct Exit {
-    var reason: String
+    /// What happened to the service.
+    var facts: [StepFact]
     /// Whether the service threw, or wasn't ready in time.
     var isFailure: Bool
     /// Whether the step's failure policy permits a retry after the service's error.
     var isRetryable = true
     /// The code of the error if the end of the service aborts the launch.
     var code = LaunchError.Code.serviceFailed
-    /// The message about the step.
-    var message: String { code == .timedOut ? reason : "its service \(reason)" }
+    /// What that means for the step.
+    var factsOfStep: [StepFact] { code == .timedOut ? facts : facts.map { .ofService($0) } }
   }
 
   mutating func serviceRun(_ job: Job, _ what: Happening) {
@@ -71,41 +72,38 @@ extension LaunchMachine {
   private mutating func runEnded(_ job: Job, _ state: JobState, _ result: Result) {
     guard let service = services[job.step] else { return }
     let isExpected = service.isStopping || phase == .closing
-    var exit = Exit(reason: "returned without being asked to", isFailure: false)
+    var exit = Exit(facts: [.returned], isFailure: false)
     if case .failed(let error, let text, let isRetryable) = result {
       exit.isRetryable = isRetryable
       exit.isFailure = record(error, of: job, isExpected || state.isCancelled)
-      if exit.isFailure { exit.reason = "failed: \(text)" }
+      if exit.isFailure { exit.facts = [.threw(text)] }
     }
-    if isExpected { return endedAsAsked(job.step, problem: exit.isFailure ? exit.reason : nil) }
+    if isExpected { return endedAsAsked(job.step, exit.isFailure ? exit.facts : []) }
     if state.isLate {
-      let late = notReadyMessage(of: job.step)
-      exit.reason = exit.isFailure ? "\(late), then \(exit.reason)" : late
+      exit.facts = [notReady(job.step)] + (exit.isFailure ? exit.facts : [])
       (exit.code, exit.isFailure) = (.timedOut, true)
     }
     exited(job.step, exit)
   }
 
-  private mutating func endedAsAsked(_ step: Int, problem: String?) {
-    if let problem { closing.addProblem("its service \(problem)", of: step) }
-    serviceEnded(step, message: problem)
+  private mutating func endedAsAsked(_ step: Int, _ problems: [StepFact]) {
+    for problem in problems { closing.addProblem(.ofService(problem), of: step) }
+    serviceEnded(step, problems)
     continueShutDown(of: step)
   }
 
-  private func notReadyMessage(of step: Int) -> String {
-    "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
-  }
+  private func notReady(_ step: Int) -> StepFact { .notReady(within: declared(step).timeout ?? .zero) }
 
   /// Handles a service that hasn't ended within the grace period after its cancellation.
   ///
   /// The service may still be running, so it isn't started again.
-  private mutating func runAbandoned(_ job: Job, _ state: JobState, _ ignored: String) {
+  private mutating func runAbandoned(_ job: Job, _ state: JobState, _ ignored: StepFact) {
     let step = job.step
     setups[step].serviceStaysInUse()
-    if services[step]?.isStopping == true || phase == .closing { return endedAsAsked(step, problem: ignored) }
-    closing.addProblem("its service \(ignored)", of: step)
-    let reason = "\(notReadyMessage(of: step)); its service \(ignored)"
-    let exit = Exit(reason: reason, isFailure: true, isRetryable: false, code: .timedOut)
+    if services[step]?.isStopping == true || phase == .closing { return endedAsAsked(step, [ignored]) }
+    closing.addProblem(.ofService(ignored), of: step)
+    let facts = [notReady(step), .ofService(ignored)]
+    let exit = Exit(facts: facts, isFailure: true, isRetryable: false, code: .timedOut)
     if declared(step).exitPolicy.survivesError { goOn(without: step, exit) } else { giveUp(on: step, exit) }
   }
 
@@ -115,7 +113,7 @@ extension LaunchMachine {
   /// failure policy doesn't retry the step, or if the service was ready, the step's exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
     if courses[step, .launch].isStarting {
-      courses[step, .launch].fail(StepCourse.Failure(code: exit.code, isRetryable: exit.isRetryable), exit.message)
+      courses[step, .launch].fail(StepCourse.Failure(code: exit.code, isRetryable: exit.isRetryable), exit.factsOfStep)
       if pauseBeforeRetry(step, .launch) {
         services[step]?.pause()
         return
@@ -125,7 +123,7 @@ extension LaunchMachine {
     switch services[step]?.decide(policy, threw: exit.isFailure, at: time) ?? .goOn {
     case .restart(let pause):
       services[step]?.pause()
-      event(.serviceRestarting(after: pause), .launch, step, message: exit.reason, isService: true)
+      event(.serviceRestarting(after: pause), .launch, step, message: exit.facts.predicate, isService: true)
       schedule(.restart(step, run: services[step]?.run ?? 1), after: pause)
     case .goOn: goOn(without: step, exit)
     case .shutDown: giveUp(on: step, exit)
@@ -133,24 +131,24 @@ extension LaunchMachine {
   }
 
   private mutating func goOn(without step: Int, _ exit: Exit) {
-    serviceEnded(step, message: exit.isFailure ? exit.reason : nil)
+    serviceEnded(step, exit.isFailure ? exit.facts : [])
     guard courses[step, .launch].isStarting else { return }
-    settle(step, .launch, exit.isFailure ? .failed : .completed, exit.isFailure ? exit.message : nil)
+    settle(step, .launch, exit.isFailure ? .failed : .completed, exit.isFailure ? exit.factsOfStep : [])
   }
 
   private mutating func giveUp(on step: Int, _ exit: Exit) {
-    serviceEnded(step, message: exit.reason)
+    serviceEnded(step, exit.facts)
     if courses[step, .launch].isStarting {
-      settle(step, .launch, .failed, exit.message)
+      settle(step, .launch, .failed, exit.factsOfStep)
       return abort(step, .launch, exit.code)
     }
-    courses[step, .launch].message = exit.message
+    courses[step, .launch].facts = exit.factsOfStep
     close(.failed(step, .serviceFailed))
   }
 
   /// Records that the service of a step won't run again.
-  mutating func serviceEnded(_ step: Int, message: String? = nil) {
+  mutating func serviceEnded(_ step: Int, _ problems: [StepFact]) {
     guard services.removeValue(forKey: step) != nil else { return }
-    event(.serviceEnded, .launch, step, message: message, isService: true)
+    event(.serviceEnded, .launch, step, message: problems.predicate, isService: true)
   }
 }

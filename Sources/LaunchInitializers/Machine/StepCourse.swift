@@ -37,7 +37,8 @@ struct StepCourse: Sendable {
   /// The step whose failure or skip caused this node to be skipped; nil if no step caused it.
   private(set) var culprit: Int?
   private(set) var wasAbandoned = false
-  var message: String?
+  /// What happened to the step, for the messages.
+  var facts: [StepFact] = []
   /// The errors of the step, its service and its rollback, in order.
   private(set) var errors = ErrorList()
 
@@ -96,7 +97,7 @@ struct StepCourse: Sendable {
   mutating func note(_ error: any Error) { errors.append(error) }
   mutating func noteAbandonment() { wasAbandoned = true }
 
-  mutating func fail(_ failure: Failure, _ message: String) { (self.failure, self.message) = (failure, message) }
+  mutating func fail(_ failure: Failure, _ facts: [StepFact]) { (self.failure, self.facts) = (failure, facts) }
 
   mutating func pause(at time: Duration) { (stage, lastSign) = (.pausing, time) }
   mutating func waitAgain() { stage = .waiting }
@@ -107,8 +108,8 @@ struct StepCourse: Sendable {
   /// Records that the step is shut down itself, after its service has ended.
   mutating func work() { stage = .atWork }
 
-  mutating func end(_ how: End, _ message: String?, at time: Duration) {
-    (stage, self.message, end) = (.ended(how), message, time)
+  mutating func end(_ how: End, _ facts: [StepFact], at time: Duration) {
+    (stage, self.facts, end) = (.ended(how), facts, time)
     if attempts == 0 { start = time }
   }
 }
