@@ -101,7 +101,7 @@ extension PreferenceError {
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user owns the file, or has write access that couldn't be revoked; the values weren't used.
+    /// Another user owns the file, so it wasn't read, or has write access that a write couldn't revoke.
     public static let insecureFile = Code("insecureFile")
     /// The file can't be watched now, so changes by other processes may be noticed late.
     ///

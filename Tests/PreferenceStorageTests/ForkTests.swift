@@ -71,7 +71,7 @@
         if child == 0 {
           insist(code { _ = try store.value(Int.self, forKey: "n") } == .forked)
           insist(code { try store.set(2, forKey: "m") } == .forked)
-          insist(store.keys.isEmpty)
+          insist(store.keys.isEmpty && store.json() == "{}\n" && store.recovery == nil)
           let own = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .seconds(40))
           guard try own.value(Int.self, forKey: "n") == 0 else { _exit(1) }
           try childHasRead.fileHandleForWriting.close()

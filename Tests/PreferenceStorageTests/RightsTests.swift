@@ -175,23 +175,31 @@ struct RightsTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: inner.deletingLastPathComponent().path) == [])
   }
 
-  @Test("the right of others to write the file is taken from them", arguments: [0o666, 0o620, 0o602])
+  @Test("a write takes from others the right to write the file, and a read doesn't", arguments: [0o666, 0o620, 0o602])
   func writableFile(mode: Int) throws {
     try set(mode, file)
     let store = try FilePreferenceStore(url: file)
     #expect(try store.value(Int.self, forKey: "a") == 1)
+    try store.reload()
+    #expect(try file.mode == mode)
+    try store.set(2, forKey: "a")
     #expect(try file.mode == mode & 0o755)
   }
 
-  @Test("a file that others can write and that isn't ours is refused, and so is another user's")
+  @Test("a file of the superuser's that others can write is read and not written, and another user's is refused")
   func foreignFile() async throws {
     try set(0o755, folder.url, owner: RightsTests.nobody)
-    for (mode, owner) in [(0o666, 0), (0o644, 4321)] {
-      try set(mode, file, owner: uid_t(owner))
-      await #expect(processExitsWith: .success) { [path = file.path as String] in
-        insist(setuid(RightsTests.nobody) == 0)
-        insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .insecureFile)
-      }
+    try set(0o666, file)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      insist(code { try store.set(2, forKey: "a") } == .insecureFile)
+      insist(try store.value(Int.self, forKey: "a") == 1)
+    }
+    try set(0o644, file, owner: 4321)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .insecureFile)
     }
     #expect(try file.text == RightsTests.content)
   }

@@ -68,7 +68,11 @@ final class FileFollower: Sendable {
       // Without `isWatchNeeded`, a watch could start after the last listener has ended. This watch could run until the
       // file is closed.
       guard watch == nil, isWatchNeeded else { return nil }
-      watch = system.watch(path) { [weak file] in file?.catchUp(within: Patience.defaultLimit) ?? true }
+      watch = system.watch(path) { [weak file] in
+        guard let file else { return true }
+        // A file that can't be opened or read now may become readable without an event, so the watch tries again.
+        return file.catchUp(within: Patience.defaultLimit) && file.values.failure?.code != .unreadable
+      }
       return watch
     }
     guard let new else { return false }

@@ -27,7 +27,8 @@ internal import Support
 ///
 /// *Damage.* A line that can't be read is skipped, and the rest is kept; see `recovery`.
 ///
-/// *Fork.* In a forked child, the parent's stores throw `.forked`. The child can open the file again but not watch it.
+/// *Fork.* In a forked child, the parent's stores are empty, and their methods that can throw an error throw `.forked`.
+/// The child can open the file again but not watch it. Its properties must use the store that it has opened.
 public final class FilePreferenceStore: ErrorReporter {
   /// The default limit on the time that a write waits for another process or thread, which is 5 seconds.
   public static let defaultLockWaitLimit = Patience.defaultLimit
@@ -87,7 +88,7 @@ public final class FilePreferenceStore: ErrorReporter {
   ///
   /// Damage is recorded only when the file is read under its lock. The property therefore stays nil while another
   /// process holds the lock.
-  public var recovery: PreferenceRecovery? { file.values.recovery }
+  public var recovery: PreferenceRecovery? { file.recovery }
 
   /// Reads the file again, and returns the damage that was found in the file; nil if the file is sound.
   ///
@@ -126,14 +127,14 @@ public final class FilePreferenceStore: ErrorReporter {
   /// `import(from:)` can read a file that contains this object.
   public func json() -> String {
     if followsOthers { file.noteRead() }
-    return JSONText.object(file.values.table.allEntries)
+    return JSONText.object(file.table.allEntries)
   }
 
   /// Returns the values of some keys as a JSON object with a line for each key, in the order of the argument.
   ///
   /// A key without a value has the value `null` in the object.
   package func json(ofKeys keys: [String]) -> String {
-    let table = file.values.table
+    let table = file.table
     return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
   }
 

@@ -6,7 +6,7 @@ import Support
 final class FileValues: Sendable {
   private struct State: Sendable {
     var table = ValueTable()
-    /// The error that reads throw because the file couldn't be read and `table` is empty; nil if reads don't throw.
+    /// The error of the last attempt to read the file, which reads throw if `table` is empty; nil if it succeeded.
     var failure: PreferenceError?
     /// The time at which a reader last tried again to open or read the file after a failure.
     var lastTry: SuspendingClock.Instant?
@@ -25,7 +25,7 @@ final class FileValues: Sendable {
   /// Returns the JSON text of the key's value, or nil if the key has no value; throws if there are no values to read.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     let (text, failure) = state.withLock { state in
-      state.failure == nil ? (state.table.text(forKey: key), nil) : (nil, state.failure)
+      (state.table.text(forKey: key), state.table.isEmpty ? state.failure : nil)
     }
     if let failure { throw failure }
     return text
@@ -61,10 +61,8 @@ final class FileValues: Sendable {
     if hub.isHeard { news += table.changes(since: old) }
   }
 
-  /// Records that reads throw the error, if they have no values to return.
-  func noteFailure(_ error: PreferenceError) {
-    state.withLock { if $0.failure != nil || $0.table.isEmpty { $0.failure = error } }
-  }
+  /// Records that the file can't be read; reads throw the error if they have no values to return.
+  func noteFailure(_ error: PreferenceError) { state.withLock { $0.failure = error } }
 
   func clearFailure() { state.withLock { $0.failure = nil } }
 

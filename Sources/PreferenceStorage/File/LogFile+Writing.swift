@@ -135,10 +135,11 @@ extension LogFile {
   ///
   /// If an earlier synchronization has failed, the file is rewritten, because some bytes may not have reached the disk.
   ///
-  /// - Throws: An error if the file can only be read, if the header can't be written, or if the file can't be rewritten
-  ///   after a failed synchronization. A failed repair is only reported.
+  /// - Throws: An error if the file can only be read, if other users keep write access to it, if the header can't be
+  ///   written, or if the file can't be rewritten after a failed synchronization. A failed repair is only reported.
   mutating func makeReady() throws(PreferenceError) {
     if let refusal = opening?.refusal { throw .writing(refusal, path: name) }
+    try keepOthersOut()
     if !need.damage.isEmpty, known.length >= need.retryLength { rewriteOrReport() }
     if opening?.descriptor.syncFailure != nil { try rewrite() }
     if known.length == 0 { try writeHeader() }

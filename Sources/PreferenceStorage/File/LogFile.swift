@@ -13,6 +13,8 @@ struct LogFile: Sendable {
     let identity: FileIdentity
     /// The error of opening the file for writing, if it could be opened only for reading; otherwise nil.
     let refusal: SystemError?
+    /// The permission bits of the file, if they let other users write to it; nil once a write has revoked that.
+    var unsafeMode: UInt32?
   }
 
   let location: FileLocation
@@ -155,7 +157,6 @@ extension LogFile {
         "has the format of version \(version), and this program knows version 1; it was not touched."
           + " Use a later version of the program", path: name)
     }
-    try keepOthersOut(status)
     values.replaceTable(with: parser.table, notingIn: &news)
     let isSound = parser.damage.isEmpty
     guard isSound || isLocked else { return false }
@@ -234,8 +235,9 @@ extension LogFile {
         "the file belongs to another user, who could change it; it was not read. Remove it or choose another path",
         path: name)
     }
-    replaceOpening(
-      with: Opening(descriptor: new, path: path, identity: status.identity, refusal: refusal), known: KnownPart())
+    var opening = Opening(descriptor: new, path: path, identity: status.identity, refusal: refusal)
+    if system.hasOtherUsers, status.mode & 0o022 != 0 { opening.unsafeMode = status.mode }
+    replaceOpening(with: opening, known: KnownPart())
   }
 
   /// Switches to another file, and discards what is recorded about the old one.
@@ -243,15 +245,18 @@ extension LogFile {
     (opening, self.known, compared, need, folderNeedsSync) = (new, known, nil, RewriteNeed(), true)
   }
 
-  /// Revokes the write access of other users, after the store has found that the file is a preferences file.
-  private func keepOthersOut(_ status: FileStatus) throws(PreferenceError) {
-    guard system.hasOtherUsers, status.mode & 0o022 != 0, let file = opening?.descriptor else { return }
-    do throws(SystemError) { try system.setMode(status.mode & 0o755, of: file.number) } catch {
+  /// Revokes the write access of other users before a write.
+  ///
+  /// A read leaves the permissions as they are, because a read changes nothing.
+  mutating func keepOthersOut() throws(PreferenceError) {
+    guard let file = opening?.descriptor, let mode = opening?.unsafeMode else { return }
+    do throws(SystemError) { try system.setMode(mode & 0o755, of: file.number) } catch {
       throw PreferenceError(
         .insecureFile,
-        "others can write the file, and that right could not be taken from them; it was not read. Allow its owner only"
-          + " (chmod go-w) or choose another path", path: name, underlying: error)
+        "others can write the file, and that right could not be taken from them; the change was not made. Allow its"
+          + " owner only (chmod go-w) or choose another path", path: name, underlying: error)
     }
+    opening?.unsafeMode = nil
   }
 
   /// Returns the identity and the size of the file that the path leads to; nil if there is no file.

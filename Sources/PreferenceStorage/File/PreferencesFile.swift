@@ -84,10 +84,15 @@ extension PreferencesFile: TransactionValues {
   }
 
   var keys: [String] {
-    if isForked { return [] }
-    _ = tryAgain()
-    return values.table.keys
+    if !isForked { _ = tryAgain() }
+    return table.keys
   }
+
+  /// The values, of which a forked child has none.
+  ///
+  /// Another thread of the parent may have had the lock of `values` at the fork, so a child must not take it.
+  var table: ValueTable { isForked ? ValueTable() : values.table }
+  var recovery: PreferenceRecovery? { isForked ? nil : values.recovery }
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     let old = values.entry(forKey: key)
