@@ -58,6 +58,9 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   /// Whether the error means that the store must not use the file or folder that is now at the path.
   var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile, .insecureFolder].contains(code) }
 
+  /// Whether the error means that the file's place, or the rights in it, don't allow the store to open or write the file.
+  var isOfPlace: Bool { [.unreadable, .unwritable, .insecureFolder, .insecureFile].contains(code) }
+
   private static func shortened(_ key: String) -> String {
     key.unicodeScalars.count > 80 ? String(key.unicodeScalars.prefix(77)) + "..." : key
   }

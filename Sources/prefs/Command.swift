@@ -30,7 +30,7 @@ extension Command {
   /// Runs the command on the file at the path, and returns the exit code.
   func run(on path: FilePath) async throws -> ExitCode {
     if !mayBeNew, !exists(path) { return Command.missing(path) }
-    let store = try FilePreferenceStore(path: path, followsOthers: false)
+    let store = try FilePreferenceStore(path: path, folder: Command.folder(of: path), followsOthers: false)
     if self == .check { return try check(store) }
     if let recovery = store.recovery {
       let isBegunByHand = recovery.isOnlyWithoutFirstLine
@@ -58,6 +58,15 @@ extension Command {
     case .check: break
     }
     return .success
+  }
+
+  /// Returns `.trusted` for a path in the folder that the variable `PREFERENCES_FOLDER` names, as for the standard store.
+  private static func folder(of path: FilePath) -> FilePreferenceStore.Folder {
+    guard let name = getenv("PREFERENCES_FOLDER").map({ FilePath(String(cString: $0)) }), name.isAbsolute,
+      // A path that can't be resolved isn't in the folder, or opening the file reports why.
+      let trusted = try? FileSystem().resolve(name), let folder = try? FileSystem().resolve(path.folder)
+    else { return .private }
+    return folder == trusted || folder.ancestors.contains(trusted) ? .trusted : .private
   }
 
   /// Whether the command also works without an existing file.

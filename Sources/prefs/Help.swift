@@ -24,8 +24,9 @@ enum Help {
       --         as the first argument, before keys and values that look like options
 
     ENVIRONMENT
-      VISUAL, EDITOR   the editor of edit, or else vi
-      TMPDIR           where edit keeps its file, which its owner alone can read, or else /tmp
+      VISUAL, EDITOR      the editor of edit, or else vi
+      TMPDIR              where edit keeps its file, which its owner alone can read, or else /tmp
+      PREFERENCES_FOLDER  a folder with files to trust although others can write there
 
     EXIT STATUS
       0   done

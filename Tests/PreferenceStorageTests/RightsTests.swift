@@ -186,6 +186,36 @@ struct RightsTests {
     #expect(try file.mode == mode & 0o755)
   }
 
+  @Test("a trusted folder and its file keep the rights of others, and may be another user's")
+  func trustedFolder() async throws {
+    for (mode, owner, fileMode) in [(0o2775, 4321, 0o664), (0o777, 0, 0o666), (0o1777, 4321, 0o666)] {
+      try set(mode, folder.url, owner: uid_t(owner))
+      try file.overwrite(RightsTests.content)
+      try set(fileMode, file, owner: 4321)
+      await #expect(processExitsWith: .success) { [path = file.path as String] in
+        insist(setgid(4321) == 0 && setuid(RightsTests.nobody) == 0)
+        let url = URL(filePath: path)
+        insist(code { _ = try FilePreferenceStore(url: url) } == .insecureFolder)
+        let store = try FilePreferenceStore(url: url, folder: .trusted)
+        try store.set(2, forKey: "a")
+        insist(try store.value(Int.self, forKey: "a") == 2)
+      }
+      #expect(try file.mode == fileMode)
+    }
+  }
+
+  @Test("a store that trusts the folder and one that doesn't are two, and see each other's values")
+  func bothKinds() throws {
+    let trusting = try FilePreferenceStore(url: file, folder: .trusted)
+    try FilePreferenceStore(url: file).set(2, forKey: "a")
+    try trusting.reload()
+    #expect(try trusting.value(Int.self, forKey: "a") == 2)
+    try set(0o777, folder.url)
+    #expect(code { _ = try FilePreferenceStore(url: file) } == .insecureFolder)
+    try trusting.set(3, forKey: "a")
+    #expect(try trusting.value(Int.self, forKey: "a") == 3)
+  }
+
   @Test("a file of the superuser's that others can write is read and not written, and another user's is refused")
   func foreignFile() async throws {
     try set(0o755, folder.url, owner: RightsTests.nobody)

@@ -10,15 +10,25 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   #if !canImport(Darwin)
-    @Test("is in $XDG_CONFIG_HOME where that is absolute, else in ~/.config, under the process's name")
+    @Test("is in the first folder that the environment names with an absolute path, under the process's name")
     func place() {
       let home = FileManager.default.homeDirectoryForCurrentUser.path
       func path(_ environment: [String: String]) -> String {
-        FilePreferenceStore.standardPath(environment: environment, process: "app")
+        let (path, folder) = FilePreferenceStore.standardPlace(environment: environment, process: "app")
+        #expect(folder == (environment["PREFERENCES_FOLDER"] == "/data" ? .trusted : .private))
+        return path
       }
       #expect(path(["XDG_CONFIG_HOME": "/etc/x"]) == "/etc/x/app/settings.preferences")
       #expect(path(["XDG_CONFIG_HOME": "relative"]) == "\(home)/.config/app/settings.preferences")
       #expect(path(["HOME": "/home/ada"]) == "/home/ada/.config/app/settings.preferences")
+      let states = ["STATE_DIRECTORY": "/var/lib/one:/var/lib/two"]
+      #expect(path(states) == "/var/lib/one/app/settings.preferences")
+      #expect(path(states.merging(["HOME": "/"]) { $1 }) == "/var/lib/one/app/settings.preferences")
+      #expect(path(states.merging(["HOME": "/home/ada"]) { $1 }) == "/home/ada/.config/app/settings.preferences")
+      let all = states.merging(["HOME": "/home/ada", "XDG_CONFIG_HOME": "/etc/x"]) { $1 }
+      #expect(path(all) == "/etc/x/app/settings.preferences")
+      #expect(path(all.merging(["PREFERENCES_FOLDER": "/data"]) { $1 }) == "/data/app/settings.preferences")
+      #expect(path(all.merging(["PREFERENCES_FOLDER": "data"]) { $1 }) == "/etc/x/app/settings.preferences")
       #expect(path([:]) == "\(home)/.config/app/settings.preferences")
     }
   #endif
@@ -87,6 +97,22 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == nil)
     try store.set(1, forKey: "a")
     #expect(try store.value(Int.self, forKey: "a") == 1)
+  }
+
+  @Test("says which variables choose another folder if its folder can't be made, and no other store does")
+  func variables() throws {
+    let inTheWay = folder.url.appending(path: "app")
+    try inTheWay.overwrite("a file")
+    let path = FilePath(inTheWay.appending(path: "settings.preferences").path)
+    let store = FilePreferenceStore.opening(path, isStandard: true)
+    let reading = try #require(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
+    let writing = try #require(throws: PreferenceError.self) { try store.set(1, forKey: "a") }
+    let other = try #require(throws: PreferenceError.self) {
+      try FilePreferenceStore(url: inTheWay.appending(path: "other"))
+    }
+    #expect(reading.description.contains(FilePreferenceStore.variables))
+    #expect(writing.description.contains(FilePreferenceStore.variables))
+    #expect(!other.description.contains(FilePreferenceStore.variables))
   }
 
   @Test("a relative path is resolved when the store is made")

@@ -4,12 +4,27 @@ internal import Support
 struct FileLocation: Sendable {
   /// The absolute path as the program has spelled it, with its symbolic links.
   let path: FilePath
+  /// The users who may be able to replace the file.
+  let trust: FilePreferenceStore.Folder
+  /// Whether the file is that of the standard store, whose path the environment chooses.
+  let isStandard: Bool
 
-  init(_ path: FilePath) {
+  init(_ path: FilePath, _ trust: FilePreferenceStore.Folder = .private, isStandard: Bool = false) {
+    (self.trust, self.isStandard) = (trust, isStandard)
     // A relative path stays in the folder that is the current one now.
     let folder = path.isAbsolute ? "" : (try? FileSystem().resolve(".")) ?? "."
     let names = (folder.names + path.names).filter { $0 != "." }
     self.path = path.isValid && folder != "." ? names.reduce("/") { $0.appending($1) } : path
+  }
+
+  /// Returns whether the store must not use what other users can change.
+  func excludesOthers(in system: FileSystem) -> Bool { trust == .private && system.hasOtherUsers }
+
+  /// Returns an error of opening the file, which for the standard store says how to choose another folder.
+  func explaining(_ error: PreferenceError) -> PreferenceError {
+    guard isStandard, error.isOfPlace else { return error }
+    return PreferenceError(
+      error.code, "\(error.message). \(FilePreferenceStore.variables)", path: error.path, underlying: error.underlying)
   }
 
   /// Follows the symbolic links of the path, checks the folder, and creates missing folders if `making` is true.
@@ -41,7 +56,7 @@ struct FileLocation: Sendable {
       }
       // If the folder is still missing, it is a link to a missing folder, or below one.
       guard let folder = resolved else { throw SystemError.cycle }
-      try FileLocation.check(folder, in: system)
+      try check(folder, in: system)
       found = folder.appending(found.name)
       guard try system.find(found)?.kind == .link else { return found }
       found = folder.appending(try system.target(ofLink: found))
@@ -77,8 +92,9 @@ extension FileLocation {
   ///
   /// An ancestor with the sticky bit, like `/tmp`, is safe even if all users can write to it. Write access of a group
   /// is safe if the group's ID equals the owner's user ID. By convention, only the owner is a member of this group.
-  private static func check(_ folder: FilePath, in system: FileSystem) throws {
-    guard system.hasOtherUsers else { return }
+  /// If the folder is trusted, nothing is checked.
+  private func check(_ folder: FilePath, in system: FileSystem) throws {
+    guard excludesOthers(in: system) else { return }
     for path in (folder.ancestors + [folder]).reversed() {
       let status = try system.status(atPath: path)
       let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.group == status.user)
@@ -87,7 +103,8 @@ extension FileLocation {
         let remedy =
           status.mode & 0o1000 != 0
           ? "choose a folder of your own in it"
-          : "allow its owner only (chmod go-w \(path.description.debugDescription)) or choose another"
+          : "allow its owner only (chmod go-w \(path.description.debugDescription)), choose another, or trust those who can"
+            + " write it (folder: .trusted)"
         throw PreferenceError(
           .insecureFolder, "others can write the folder, and so put another file in the place of this one; \(remedy)",
           path: path.description)

@@ -4,6 +4,7 @@
   public import Foundation
 #endif
 internal import Support
+internal import Synchronization
 
 /// A store in a file, which loses no value if the program crashes, another process writes, or the disk is full.
 ///
@@ -30,6 +31,19 @@ internal import Support
 /// *Fork.* In a forked child, the parent's stores are empty, and their methods that can throw an error throw `.forked`.
 /// The child can open the file again but not watch it. Its properties must use the store that it has opened.
 public final class FilePreferenceStore: ErrorReporter {
+  /// The users who may be able to change the folder of a store's file, and so put another file in its place.
+  public enum Folder: Sendable {
+    /// A folder that only this user and the superuser can change; any other folder is refused.
+    ///
+    /// A write also takes the right to write the file from other users.
+    case `private`
+    /// A folder that other users can change, all of whom the program trusts.
+    ///
+    /// No rights are checked or revoked. Use it for a container's volume that a group or everyone in the container can
+    /// write to.
+    case trusted
+  }
+
   /// The default limit on the time that a write waits for another process or thread, which is 5 seconds.
   public static let defaultLockWaitLimit = Patience.defaultLimit
 
@@ -44,6 +58,7 @@ public final class FilePreferenceStore: ErrorReporter {
   ///
   /// - Parameters:
   ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
+  ///   - folder: Whether a folder that other users can change is refused or trusted.
   ///   - durability: The failures that a write survives once it has returned.
   ///   - lockWaitLimit: The longest time that a write waits for other threads, and again for other processes; zero for
   ///     no wait.
@@ -55,23 +70,25 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   `.nestedTransaction` within a transaction on the file. After an error, the file is unchanged. A read-only file
   ///   isn't an error.
   public convenience init(
-    url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
-    followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
+    url: URL, folder: Folder = .private, durability: Durability = .written,
+    lockWaitLimit: Duration = defaultLockWaitLimit, followsOthers: Bool = true,
+    aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
   ) throws(PreferenceError) {
     try self.init(
-      path: FilePath(url), durability: durability, lockWaitLimit: lockWaitLimit, followsOthers: followsOthers,
-      aroundLock: aroundLock)
+      path: FilePath(url), folder: folder, durability: durability, lockWaitLimit: lockWaitLimit,
+      followsOthers: followsOthers, aroundLock: aroundLock)
   }
 
   /// Creates a store on the file at the path, sharing the values in memory with the process's other stores on the path.
   ///
   /// If `system` isn't nil, the store shares no memory with other stores, like a store in another process.
   package convenience init(
-    path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
-    followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
+    path: FilePath, folder: Folder = .private, durability: Durability = .written,
+    lockWaitLimit: Duration = defaultLockWaitLimit, followsOthers: Bool = true,
+    aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
     system: FileSystem? = nil, compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
-    let location = FileLocation(path)
+    let location = FileLocation(path, folder)
     let own = system.map { PreferencesFile(at: location, in: $0, compactingAbove: minimum) }
     let file = own ?? OpenFiles.current.file(at: location)
     try file.reload()
@@ -187,7 +204,13 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   values are kept, and removed or replaced values may remain in the file.
   public func compact() throws(PreferenceError) { try file.compact(terms) }
 
-  package func reportError(_ error: PreferenceError) { file.hub.report(error) }
+  package func reportError(_ error: PreferenceError) {
+    file.hub.report(error)
+    #if !DEBUG
+      // In debug builds, a property writes each error to standard error itself.
+      if file.location.isStandard { FilePreferenceStore.complain(of: error) }
+    #endif
+  }
 }
 
 // MARK: The program's own store
@@ -195,30 +218,54 @@ public final class FilePreferenceStore: ErrorReporter {
 extension FilePreferenceStore {
   /// The program's own store, in the file `settings.preferences` in a folder with the name of the program.
   ///
-  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms,
-  /// the folder is in Application Support, and is named after the bundle identifier, if any. On tvOS, the folder is in
-  /// Caches, which the system may empty. The first use opens the store, with durability `.written`. Only a write or a
-  /// transaction creates the file.
+  /// The folder is in the first folder that the environment names:
+  ///
+  /// - `$PREFERENCES_FOLDER`, which is trusted (``Folder/trusted``),
+  /// - `$XDG_CONFIG_HOME`,
+  /// - `$HOME/.config`, unless the home is `/`, which a user without a home gets,
+  /// - the first folder of `$STATE_DIRECTORY`, which systemd sets for a service that has a `StateDirectory`.
+  ///
+  /// A path that isn't absolute doesn't count. If no variable is set, the folder is in the `.config` of the user's home.
+  /// On Apple platforms, only `$PREFERENCES_FOLDER` counts. Otherwise, the folder is in Application Support or, on tvOS,
+  /// in Caches, which the system may empty. It is named after the bundle identifier, if any.
+  ///
+  /// The first use opens the store, with durability `.written`. Only a write or a transaction creates the file.
   ///
   /// This property never traps. If the file can't be opened, every read and write throws the error. Each write and each
   /// `reload()` tries again to open the file. Reads also try again, at most ten times a second.
   ///
   /// Under a test runner, a `@Preference` property without a registered store uses a store in memory instead.
-  public static var standard: FilePreferenceStore { process.object { opening(FilePath(standardPath())) } }
-  private static let process = PerProcess<FilePreferenceStore>()
-
-  static func opening(_ path: FilePath) -> FilePreferenceStore {
-    do { return try FilePreferenceStore(path: path) } catch {
-      let file = PreferencesFile(at: FileLocation(path), in: FileSystem())
-      file.values.noteFailure(error)
-      return FilePreferenceStore(file, WriteTerms(), followsOthers: true)
+  public static var standard: FilePreferenceStore {
+    process.object {
+      let place = standardPlace()
+      return opening(FilePath(place.path), place.folder, isStandard: true)
     }
   }
+  private static let process = PerProcess<FilePreferenceStore>()
 
-  static func standardPath(
+  static func opening(_ path: FilePath, _ folder: Folder = .private, isStandard: Bool = false) -> FilePreferenceStore {
+    let location = FileLocation(path, folder, isStandard: isStandard)
+    let file = OpenFiles.current.file(at: location)
+    // If the file can't be opened, `reload` records the error for readers.
+    do throws(PreferenceError) { try file.reload() } catch { if isStandard { complain(of: error) } }
+    return FilePreferenceStore(file, WriteTerms(), followsOthers: true)
+  }
+
+  private static let hasComplained = Atomic(false)
+
+  /// Writes a line to standard error, once in a process, if the error means that the standard store can't be used.
+  ///
+  /// Its users are properties, which don't throw errors, and few programs read ``errors``.
+  private static func complain(of error: PreferenceError) {
+    guard error.isOfPlace || error.isOfAnotherFile, !hasComplained.exchange(true, ordering: .relaxed) else { return }
+    writeToStandardError("The program's preferences can't be kept: \(error)\n")
+  }
+
+  /// Returns the path of the standard store's file, and whether its folder is trusted.
+  static func standardPlace(
     environment: [String: String] = ProcessInfo.processInfo.environment,
     process: String = ProcessInfo.processInfo.processName
-  ) -> String {
+  ) -> (path: String, folder: Folder) {
     var name = process.isEmpty ? "program" : process
     #if canImport(Darwin)
       // Two programs may have the same name, but not the same bundle identifier.
@@ -229,11 +276,24 @@ extension FilePreferenceStore {
         let folder = URL.applicationSupportDirectory.path
       #endif
     #else
-      let home = absolutePath(environment["HOME"]) ?? FileManager.default.homeDirectoryForCurrentUser.path
-      let folder = absolutePath(environment["XDG_CONFIG_HOME"]) ?? home + "/.config"
+      let home = absolutePath(environment["HOME"]).flatMap { $0 == "/" ? nil : $0 }
+      let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+      let folder =
+        absolutePath(environment["XDG_CONFIG_HOME"]) ?? home.map { $0 + "/.config" } ?? absolutePath(state)
+        ?? FileManager.default.homeDirectoryForCurrentUser.path + "/.config"
     #endif
-    return folder + "/" + name + "/settings.preferences"
+    let trusted = absolutePath(environment["PREFERENCES_FOLDER"])
+    return ("\(trusted ?? folder)/\(name)/settings.preferences", trusted == nil ? .private : .trusted)
   }
 
   private static func absolutePath(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+  #if canImport(Darwin)
+    static let variables = "The program's own store is in $PREFERENCES_FOLDER, if that is set"
+  #else
+    /// Advice on the folder of the standard store, for error messages.
+    static let variables =
+      "The program's own store is in the folder of PREFERENCES_FOLDER, XDG_CONFIG_HOME, HOME or STATE_DIRECTORY: set one"
+      + " of these variables to a folder that this user can write"
+  #endif
 }

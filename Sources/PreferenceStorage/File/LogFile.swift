@@ -171,9 +171,9 @@ extension LogFile {
     values.replaceTable(with: ValueTable(), because: failure, notingIn: &news)
   }
 
-  /// Makes reads throw the error, unless memory still has values that they can return.
+  /// Records the error of an attempt to open or read the file, which reads throw unless memory still has values.
   ///
-  /// - Returns: False if reads already throw an error with the same code; otherwise, true.
+  /// - Returns: False if the last attempt has failed with the same code; otherwise, true.
   @discardableResult
   mutating func noteFailure(_ error: PreferenceError) -> Bool {
     let isNew = values.failure?.code != error.code
@@ -203,6 +203,10 @@ extension LogFile {
   mutating func open(making: Bool) throws(PreferenceError) -> Bool {
     if let opening, try snapshot()?.identity == opening.identity { return true }
     opening = nil
+    do throws(PreferenceError) { return try openAtPath(making: making) } catch { throw location.explaining(error) }
+  }
+
+  private mutating func openAtPath(making: Bool) throws(PreferenceError) -> Bool {
     let translate = making ? PreferenceError.writing : PreferenceError.reading
     guard let path = try location.target(making: making, in: system) else { return false }
     let status = try asking(translate) { () throws(SystemError) in try system.find(path) }
@@ -229,14 +233,15 @@ extension LogFile {
     _ new: Descriptor, at path: FilePath, refusal: SystemError?
   ) throws(PreferenceError) {
     let status = try asking { () throws(SystemError) in try system.status(of: new.number) }
-    if system.hasOtherUsers, status.isForeign(to: system.user) {
+    let excludesOthers = location.excludesOthers(in: system)
+    if excludesOthers, status.isForeign(to: system.user) {
       throw PreferenceError(
         .insecureFile,
         "the file belongs to another user, who could change it; it was not read. Remove it or choose another path",
         path: name)
     }
     var opening = Opening(descriptor: new, path: path, identity: status.identity, refusal: refusal)
-    if system.hasOtherUsers, status.mode & 0o022 != 0 { opening.unsafeMode = status.mode }
+    if excludesOthers, status.mode & 0o022 != 0 { opening.unsafeMode = status.mode }
     replaceOpening(with: opening, known: KnownPart())
   }
 

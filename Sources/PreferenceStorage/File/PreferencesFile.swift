@@ -14,10 +14,9 @@ struct WriteTerms: Sendable {
 /// The file has three parts, each with its own state: what readers see (`FileValues`), the log file (`LogFile`), which
 /// one thread at a time may use, and the following of changes by others (`FileFollower`).
 ///
-/// A store has an unshared `PreferencesFile` if it has its own `FileSystem`, or if it is the standard store and
-/// couldn't be opened at first.
+/// A store has an unshared `PreferencesFile` if it has its own `FileSystem`.
 final class PreferencesFile: Sendable {
-  let path: FilePath
+  let location: FileLocation
   private let system: FileSystem
   let values: FileValues
   private let log: Turn<LogFile>
@@ -25,7 +24,7 @@ final class PreferencesFile: Sendable {
   private let forkCount = Fork.count
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
-    (path, self.system) = (location.path, system)
+    (self.location, self.system) = (location, system)
     values = FileValues(hub: PreferenceHub())
     follower = FileFollower(of: location.path, in: system, reportingTo: values.hub)
     log = Turn(
@@ -35,10 +34,10 @@ final class PreferencesFile: Sendable {
   deinit {
     if isForked { return }
     follower.end()
-    OpenFiles.current.remove(path)
+    OpenFiles.current.remove(location)
   }
 
-  var name: String { path.description }
+  var name: String { location.path.description }
   /// Whether this process is a forked child of the process that opened the file.
   var isForked: Bool { forkCount != Fork.count }
   /// The file's hub, or in a forked child, a new hub without listeners.
