@@ -44,7 +44,8 @@ public import Support
   func keep(_ value: Value, of version: UInt64) {
     var former: Versioned = (value, version)
     copy(at: threadCopyIndex()).pointee.withLock { swap(&$0, &former) }
-    // The former value is released now, with no lock held, because its deinitializer may read the preference.
+    // The former value is released after the unlock, because its deinitializer may read the preference.
+    withExtendedLifetime(former) {}
   }
 
   /// Stores a value in all copies that have an older one, and returns the value that they have.
@@ -58,6 +59,7 @@ public import Support
         if copy.version < version { swap(&copy, &former) }
         if copy.version == version, let value = copy.value { kept = value }
       }
+      withExtendedLifetime(former) {}
     }
     return kept
   }
