@@ -5,8 +5,7 @@
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
 /// has any `Codable` type. Integers, floating-point numbers including infinities, `Date` and `Data` are stored exactly,
-/// even inside other values. A NaN is stored exactly if it is the whole value and a `Double` or `Float`. Setting an
-/// Optional to nil removes the key.
+/// even inside other values. A NaN is stored as a NaN, without its payload. Setting an Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)

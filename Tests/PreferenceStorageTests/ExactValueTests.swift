@@ -55,32 +55,6 @@ import Testing
     #expect(try roundTrip([Float.nan]).allSatisfy { $0[0].isNaN })
   }
 
-  @Test("a NaN that is a value by itself keeps every bit")
-  func bitsOfNaN() throws {
-    let doubles = [
-      .nan, -.nan, Double(nan: 5, signaling: false), -Double(nan: 1 << 49, signaling: false), .signalingNaN,
-    ]
-    for value in doubles {
-      #expect(try roundTrip(value).allSatisfy { $0.bitPattern == value.bitPattern })
-      #expect(try roundTrip(Optional(value)).allSatisfy { $0?.bitPattern == value.bitPattern })
-    }
-    for value in [.nan, -.nan, Float(nan: 5, signaling: false)] as [Float] {
-      #expect(try roundTrip(value).allSatisfy { $0.bitPattern == value.bitPattern })
-      #expect(try roundTrip(Optional(value)).allSatisfy { $0?.bitPattern == value.bitPattern })
-    }
-    let store = MemoryPreferenceStore()
-    try store.set(Float(nan: 5, signaling: false), forKey: "x")
-    #expect(try store.value(Double.self, forKey: "x")?.isNaN == true)
-    try store.set(Double(nan: 5, signaling: false), forKey: "x")
-    #expect(try store.value(Float.self, forKey: "x")?.isNaN == true)
-    #expect(code { _ = try store.value(Int.self, forKey: "x") } == .typeMismatch)
-    for text in ["NaN()", "NaN(3ff0000000000000)", "NaN(7ff80000000000050)", "NaN(x)"] {
-      try store.set(text, forKey: "x")
-      #expect(try store.value(String.self, forKey: "x") == text)
-      #expect(code { _ = try store.value(Double.self, forKey: "x") } == .typeMismatch)
-    }
-  }
-
   @Test("a value that is encoded as a stored nil is isn't read as nil")
   func likeStoredNil() throws {
     for key in ["#nil", "##nil", "###nil", "nil", "#", "#nil#"] {

@@ -23,6 +23,9 @@ extension PreferenceStore {
   /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well:
   /// a person can add such a key to a store's file, and an export of that file contains the key.
   ///
+  /// Foundation decodes a property list, and may end the program if the list is malicious, for instance if it contains
+  /// itself. Import only lists from a source that you trust.
+  ///
   /// - Parameters:
   ///   - url: The file's URL.
   ///   - keys: The keys to import; nil for all keys.
@@ -130,7 +133,9 @@ private struct ImportedValues {
       return
     }
     do {
-      try PropertyListCheck.check(text)
+      // Foundation would read a blank file as an empty dictionary, in the old text format of property lists.
+      let isList = text.starts(with: "bplist".utf8) || text.first { $0 > 0x20 } == UInt8(ascii: "<")
+      guard isList else { throw CocoaError(.propertyListReadCorrupt) }
       let list = try PropertyListDecoder().decode([String: ImportedValue].self, from: Data(text))
       changes = list.sorted { $0.key < $1.key }.map { key, value in value.change(forKey: key, path: path) }
     } catch {

@@ -38,8 +38,6 @@ extension JSONText {
       self.init(value.description)
     } else if let seconds = unwrapped(value, as: Date.self)?.timeIntervalSinceReferenceDate, seconds.isFinite {
       self.init(seconds.description)
-    } else if let text = textOfNaN(value) {
-      self.init(string: text)
     } else {
       let encoder = JSONEncoder()
       // Without sorted keys, equal values could have different texts, and an unchanged value would be written again.
@@ -70,34 +68,6 @@ private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
 @inline(__always)
 private func unwrapped<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   same(value, as: Same.self) ?? (same(value, as: Same?.self) ?? nil)
-}
-
-// MARK: NaN
-
-/// Returns the text of a NaN with an unusual bit pattern, such as `NaN(7ff8000000000005)`; nil for any other value.
-///
-/// A NaN within a larger value loses its bit pattern, because the encoder writes every NaN as `NaN`.
-private func textOfNaN<Value>(_ value: Value) -> String? {
-  func text(_ bits: some BinaryInteger) -> String { "NaN(\(String(bits, radix: 16)))" }
-  if let value = unwrapped(value, as: Double.self) {
-    return value.isNaN && value.bitPattern != Double.nan.bitPattern ? text(value.bitPattern) : nil
-  }
-  guard let value = unwrapped(value, as: Float.self) else { return nil }
-  return value.isNaN && value.bitPattern != Float.nan.bitPattern ? text(value.bitPattern) : nil
-}
-
-extension JSONText {
-  /// Returns the NaN whose bit pattern is in the text, as in `"NaN(7ff8000000000005)"`.
-  ///
-  /// - Returns: Nil if the text has another form, or if the type can't represent a NaN.
-  private func exactNaN<Value>(_ type: Value.Type) -> Value? {
-    guard string.hasPrefix("\"NaN("), string.hasSuffix(")\"") else { return nil }
-    let bits = string.dropFirst(5).dropLast(2)
-    let double = bits.count == 16 ? UInt64(bits, radix: 16).map { Double(bitPattern: $0) } : nil
-    let float = bits.count == 8 ? UInt32(bits, radix: 16).map { Float(bitPattern: $0) } : nil
-    guard let wide = double ?? float.map({ Double($0) }), wide.isNaN else { return nil }
-    return wide as? Value ?? (float ?? Float(wide)) as? Value
-  }
 }
 
 // MARK: Decoding
@@ -167,11 +137,10 @@ extension JSONText {
     } else if isLikeStoredNil {
       return try JSONText("{\"" + string.dropFirst(3)).decodeAsIs(type)
     }
-    if let value = exactNaN(type) { return value }
     return try decodeAsIs(type)
   }
 
-  /// Decodes the text with a `JSONDecoder`, without regard to this library's special texts for nil and NaN.
+  /// Decodes the text with a `JSONDecoder`, without regard to this library's special texts for nil.
   private func decodeAsIs<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -197,7 +166,6 @@ extension JSONText {
     if let inner = JSONText(validating: string) { return try inner.decode(type) }
     let data = try decode(Data.self)
     if let inner = JSONText(validating: String(decoding: data, as: UTF8.self)) { return try inner.decode(type) }
-    try PropertyListCheck.check([UInt8](data))
     return try PropertyListDecoder().decode(type, from: data)
   }
 }
