@@ -150,11 +150,13 @@ private struct Drawing {
   }
 
   private func node(of record: RegistrationRecord) -> DependencyGraph.Node {
-    let name = name(of: record.service, isOthers: !rootIDs.contains(ObjectIdentifier(record)))
-    // Without its place, a hidden registration would be the same node as its hider.
+    let isRoot = rootIDs.contains(ObjectIdentifier(record))
+    let name = name(of: record.service, isOthers: !isRoot && !record.isDefault)
+    // Without an addition, what is hidden would be the same node as its hider.
     let isHidden = hidden.contains(ObjectIdentifier(record))
+    let addition = isHidden ? " of \(record.place)" : record.isDefault && !isRoot ? ", its own value" : ""
     return DependencyGraph.Node(
-      type: isHidden ? "\(name) of \(record.place)" : name, scope: record.scopeName,
+      type: name + addition, scope: record.scopeName,
       names: record.name.map { [$0.source] } ?? [], place: record.place.description)
   }
 

@@ -120,7 +120,12 @@ extension Wiring {
         for need in needs[last] + recordedNeeds[last] {
           guard let held = need.provider, seen.insert(held).inserted else { continue }
           let path = (way + [held]).map { providers[$0].record }
-          let advice = adviceOnScope(path) ?? adviceOnOverride(of: need, path, in: providers[holder].registry)
+          let asker = providers[last].record
+          // What a decoration wraps is what it hides, so the decoration isn't an override that fails to reach it.
+          let isWrapped = asker.wraps && need.service == asker.service
+          let advice =
+            adviceOnScope(path)
+            ?? (isWrapped ? nil : adviceOnOverride(of: need, path, in: providers[holder].registry))
           if let advice {
             found.append(InjectionError(.scopeCapture, through: path.map(\.step), advice: advice))
           } else if case .unique = providers[held].record.lifetime {

@@ -18,7 +18,9 @@ struct Wiring {
   private(set) var providers: [Provider]
   /// The number of roots, which are at the beginning of `providers`.
   let rootCount: Int
-  /// The needs that each registration's autowired initializer declares, in the order of `providers`.
+  /// The needs that each registration's initializer declares, in the order of `providers`.
+  ///
+  /// An autowired initializer declares its parameters; a decoration, what it wraps.
   private(set) var needs: [[Need]] = []
   /// The needs that were recorded for each registration, in the order of `providers`.
   ///
@@ -52,11 +54,17 @@ struct Wiring {
     rootCount = providers.count
     while needs.count < providers.count {
       let asker = providers[needs.count]
-      needs.append(
-        asker.record.dependencies.map { service in
-          let provider = asker.registry.provider(serving: service).map { number(of: $0, in: &providers) }
-          return Need(service: service, provider: provider)
-        })
+      var needed = asker.record.dependencies.map { service in
+        let provider = asker.registry.provider(serving: service).map { number(of: $0, in: &providers) }
+        return Need(service: service, provider: provider)
+      }
+      if asker.record.wraps {
+        let wrapped = asker.registry.match(wrappedBy: asker.record).map {
+          number(of: Provider($0.record, of: $0.owner, asked: asker.registry), in: &providers)
+        }
+        needed.append(Need(service: asker.record.service, provider: wrapped))
+      }
+      needs.append(needed)
       recordedNeeds.append(
         (recorded ? asker.record.suppliers : []).compactMap { record in
           guard let owner = owners[ObjectIdentifier(record)] else { return nil }

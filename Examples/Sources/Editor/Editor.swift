@@ -7,6 +7,8 @@ import Spellbook
     registry.registerEditor()
     // Loads the dictionary in advance, because an injected property can't wait for it.
     _ = try await registry.resolveAsync(.dictionary)
+    // The user's own words extend the dictionary, whatever language it has.
+    registry.decorate(.dictionary) { $0.adding(["spellbook"]) }
 
     let statusLine = StatusLine()
     let editor = Editor(statusLine: statusLine)

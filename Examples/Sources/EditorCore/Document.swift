@@ -4,7 +4,10 @@ import Synchronization
 /// An open document, with its text and the edits that can be undone.
 package final class Document {
   package let name: String
-  package private(set) var text: String
+  package private(set) var text: String { didSet { $words.reset() } }
+  /// The words of the text, which are found when a plugin first asks for them, and again after an edit.
+  @Lazy({ (document: Document) in document.text.split { $0.isWhitespace } })
+  package private(set) var words: [Substring]
   let glyphs: GlyphCache
   private var undone: [(group: EditGroup, text: String)] = []
 
@@ -53,7 +56,12 @@ package final class GlyphCache: Sendable {
 
 /// A dictionary of correctly spelled words.
 package struct SpellingDictionary: Sendable {
-  let words: Set<String>
+  var words: Set<String>
+
+  /// Returns a copy that also contains other words, in lowercase.
+  package func adding(_ others: Set<String>) -> SpellingDictionary {
+    SpellingDictionary(words: words.union(others))
+  }
 
   /// Loads the dictionary of a language in the background.
   @concurrent static func load(_ language: String) async throws -> SpellingDictionary {

@@ -35,7 +35,7 @@ package final class WordCount: Plugin {
   package init() {}
 
   package func inspect(_ document: Document) {
-    statusLine.show("\(document.name): \(document.text.split { $0.isWhitespace }.count) words")
+    statusLine.show("\(document.name): \(document.words.count) words")
   }
 }
 

@@ -201,6 +201,8 @@ extension InjectionError: CustomStringConvertible {
       "An expression can't read the value that it makes, directly or through others. Remove that read."
     case .cycle where step.property != nil:
       "Read \(step.property ?? "it") after `init`, not in it. Or give it in .onCompletion { value, resolver in … }."
+    case .cycle where cycle.count == 2:
+      "To wrap what was registered before, write \(step.callThatDecorates), and use `inner`."
     case .cycle:
       """
       Let \(cycle.dropLast().last?.typeName ?? "it") ask for it after `init`, by a constant: let later = \(step.constant()), \

@@ -38,6 +38,9 @@ package struct InjectionStep: Sendable {
   /// The source code of a throwing call that requests this step's value, for use in messages.
   var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
 
+  /// The source code of a call that wraps this step's value, without the body of its closure.
+  var callThatDecorates: String { "registry.decorate(\(source)) { inner in … }" }
+
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
   /// Returns the source code that creates an `Injected` instance for this step's value, such as `Injected<Clock>()`.

@@ -6,6 +6,8 @@
   enum Kind: Sendable {
     /// `body` makes a new value each time.
     case closure
+    /// `body` makes a new value each time, from the value of what the registration hides.
+    case wrapping
     /// `body` copies the existing value to memory.
     case instance
     /// The associated closure makes a new value asynchronously each time, and `body` never runs.
@@ -56,6 +58,7 @@
 
   /// Whether the initializer makes its value of others: it is autowired or gets a resolver.
   var asksForOthers: Bool { takesResolver || !dependencies.isEmpty }
+  var wraps: Bool { if case .wrapping = kind { true } else { false } }
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { factoryScope != nil }
   /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.

@@ -39,17 +39,39 @@ extension InitializerRegistry {
     guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
       trap("An initializer that wraps a value ran without a registration. \(reportThis)")
     }
-    let owner = lineage.first { $0.number == hider.registryNumber } ?? self
     while true {
-      switch owner.find(request, Search(hiddenBy: hider)) {
+      switch find(request, hiddenBy: hider) {
       case .match(let record, let registry):
         if try resolve(request, into: memory, from: Match(record: record, owner: registry.object)) { return }
       case .nothing(let optional?): return optional.putNil(in: memory)
-      case .nothing: throw missing(request)
+      case .nothing:
+        let advice = """
+          Register what is wrapped at \(hider.place) before that call: \
+          registry.register(\(TypeName.source(of: request.type))) { … }
+          """
+        throw missing(request.service, asked: request.step(), by: hider, named: hider.name?.text, advice: advice)
       // A search that isn't given memory copies nothing.
       case .copied: return
       }
     }
+  }
+}
+
+extension InitializerRegistry {
+  /// Returns the registration whose value the initializer of `hider` wraps, for a request to this registry.
+  ///
+  /// The result is nil if `hider` wraps nothing.
+  package func match(wrappedBy hider: RegistrationRecord) -> Match? {
+    guard hider.wraps else { return nil }
+    let request = Request(hider.service, named: hider.name?.text, inClass: hider.container?.type as? any AnyObject.Type)
+    guard case .match(let record, let owner) = find(request, hiddenBy: hider) else { return nil }
+    return Match(record: record, owner: owner.object)
+  }
+
+  /// Finds the registration that would serve a request if neither `hider` nor the registrations that hide it existed.
+  private func find(_ request: borrowing Request, hiddenBy hider: RegistrationRecord) -> Finding {
+    let owner = lineage.first { $0.number == hider.registryNumber } ?? self
+    return owner.find(request, Search(hiddenBy: hider))
   }
 }
 
@@ -60,7 +82,7 @@ extension Initializer {
   /// `.notRegistered`. If what is hidden has an async initializer, its value must have been awaited before.
   package static func wrapping(_ make: @escaping @Sendable (Value, Resolver) throws -> Value) -> Initializer {
     Initializer(
-      ErasedInitializer { memory, request, registry in
+      ErasedInitializer(.wrapping) { memory, request, registry in
         let hidden: Value = try ValueMemory.value { memory throws(InjectionError) in
           try registry.putHiddenValue(memory, request)
         }

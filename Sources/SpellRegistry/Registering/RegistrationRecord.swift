@@ -104,6 +104,8 @@ package final class RegistrationRecord: Sendable {
   package var isUnlimited: Bool { container == nil && name == nil }
   var key: Key { Key(service: service, container: container, name: name, servesSupertypes: servesSupertypes) }
   package var isInstance: Bool { initializer.isInstance }
+  /// Whether the registration's values are made from those of what it hides.
+  package var wraps: Bool { initializer.wraps }
   package var isFactory: Bool { initializer.isFactory }
   package var isAsync: Bool { initializer.async != nil }
   /// Whether the registration keeps one value for all requests.

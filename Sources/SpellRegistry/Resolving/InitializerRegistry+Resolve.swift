@@ -246,7 +246,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
-    case .closure, .factory: break
+    case .closure, .wrapping, .factory: break
     // An instance already exists and has no dependencies, so it needs no frame.
     case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
     case .async:

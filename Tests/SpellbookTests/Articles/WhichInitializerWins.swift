@@ -104,6 +104,25 @@ import Testing
     #expect(try registry.resolve((any ImageSource).self) as? DiskCache === replacement)
   }
 
+  @Test("a decoration wraps what is registered")
+  func decorations() throws {
+    protocol ImageSource: Sendable {}
+    final class DiskCache: ImageSource {}
+    struct CountingSource: ImageSource {
+      let inner: any ImageSource
+      init(_ inner: any ImageSource) { self.inner = inner }
+    }
+    registry.register((any ImageSource).self, scope: .singleton) {
+      DiskCache()
+    }
+    registry.decorate((any ImageSource).self) { inner in
+      CountingSource(inner)
+    }
+
+    let source = try registry.resolve((any ImageSource).self)
+    #expect((source as? CountingSource)?.inner is DiskCache)
+  }
+
   @Test("a child registry's registration wins over its parent's")
   func parents() throws {
     registry.register(Int.self, named: "port") { 80 }
