@@ -79,7 +79,8 @@ extension Initializer {
   /// Returns an initializer that makes a value from the value of what its registration hides.
   ///
   /// If nothing is hidden, and no parent and no declared key serves the request either, the request throws
-  /// `.notRegistered`. If what is hidden has an async initializer, its value must have been awaited before.
+  /// `.notRegistered`. If what is hidden has an async initializer, the request has to be `resolveAsync`, unless the value
+  /// is already kept.
   package static func wrapping(_ make: @escaping @Sendable (Value, Resolver) throws -> Value) -> Initializer {
     Initializer(
       ErasedInitializer(.wrapping) { memory, request, registry in

@@ -10,6 +10,8 @@ extension InitializerRegistry {
   /// other tasks, and is canceled if there are none. With the scope `.unique`, an async initializer runs in the calling
   /// task, and has to check for cancellation itself.
   ///
+  /// What an autowired initializer needs, and what a decoration wraps, is awaited first.
+  ///
   /// If a value with a synchronous initializer needs a value that only the main actor can make, both values are made on
   /// the main actor. The synchronous initializer may run twice: first until it requests the main-actor value, and then
   /// from its beginning on the main actor.
@@ -66,18 +68,7 @@ extension InitializerRegistry {
   ) async throws -> ValueCell {
     while let (match, initializer) = asyncMatch(service, named: name, asker: asker) {
       let record = match.record
-      let made: ValueCell?
-      do {
-        made =
-          if record.makesKept {
-            try await (record.isShared ? match.owner : self).sharedCell(
-              of: record, named: name, asker: asker, in: resolution, initializer)
-          } else {
-            try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
-          }
-      } catch {
-        throw asyncError(error, thrownBy: Request(service, named: name).step(record))
-      }
+      let made = try await madeCell(of: match, by: initializer, named: name, asker: asker, in: resolution)
       // If `made` is nil, the registration was withdrawn after the search. In this case, the loop searches again.
       guard let cell = made else { continue }
       if hooks.areUsed || record.hooks.areUsed {
@@ -85,14 +76,34 @@ extension InitializerRegistry {
       }
       return record.service == service ? cell : cell.wrapped(as: service.type)
     }
-    do { return try syncCell(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError {
+    let awaited = try await awaitedNeeds(of: service, named: name, asker: asker, in: resolution)
+    do {
+      return try syncCell(service, named: name, with: awaited, asker: asker, in: resolution)
+    } catch let error as InjectionError {
       guard error.code == .wrongIsolation else { throw error }
-      let task = cellOfMainActor(service, named: name, asker: asker, in: resolution)
+      let task = cellOfMainActor(service, named: name, with: awaited, asker: asker, in: resolution)
       do { return try await task.valueUnlessCancelled() } catch is CancellationError {
         task.cancel()
         throw InjectionError(
           .cancelled, through: [Request(service, named: name).step()], underlying: CancellationError())
       }
+    }
+  }
+
+  /// Returns the value of an async registration, without calling the hooks; nil if the registration was withdrawn.
+  func madeCell(
+    of match: Match, by initializer: @escaping AsyncRun.Initializer, named name: String? = nil, asker: AsyncRun?,
+    in resolution: Resolution
+  ) async throws -> ValueCell? {
+    let record = match.record
+    do {
+      if record.makesKept {
+        return try await (record.isShared ? match.owner : self).sharedCell(
+          of: record, named: name, asker: asker, in: resolution, initializer)
+      }
+      return try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
+    } catch {
+      throw asyncError(error, thrownBy: Request(record.service, named: name).step(record))
     }
   }
 
@@ -122,12 +133,16 @@ extension InitializerRegistry {
     return InjectionError.wrapping(error, thrownBy: step)
   }
 
+  /// - Parameter awaited: The values of async initializers that the synchronous initializer needs.
   @inline(never) private func syncCell(
-    _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
+    _ service: Service, named name: String?, with awaited: [AwaitedValues.Value], asker: AsyncRun?,
+    in resolution: Resolution
   ) throws -> ValueCell {
     let cell = ValueCell(service.type)
-    try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
-      try resolve(Request(service, named: name), into: cell.memory)
+    try AwaitedValues.with(awaited) {
+      try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
+        try resolve(Request(service, named: name), into: cell.memory)
+      }
     }
     cell.gate.settle(as: CreationGate.ready)
     return cell
@@ -135,13 +150,14 @@ extension InitializerRegistry {
 
   /// Starts a task that makes a value on the main actor, unless the request was canceled before it gets there.
   private func cellOfMainActor(
-    _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
+    _ service: Service, named name: String?, with awaited: [AwaitedValues.Value], asker: AsyncRun?,
+    in resolution: Resolution
   ) -> Task<ValueCell, any Error> {
     resolution.join()
     return Task { @MainActor in
       defer { try? resolution.leave(as: asker) }
       try Task.checkCancellation()
-      return try syncCell(service, named: name, asker: asker, in: resolution)
+      return try syncCell(service, named: name, with: awaited, asker: asker, in: resolution)
     }
   }
 

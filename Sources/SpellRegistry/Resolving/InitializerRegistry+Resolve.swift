@@ -250,6 +250,7 @@ extension InitializerRegistry {
     // An instance already exists and has no dependencies, so it needs no frame.
     case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
     case .async:
+      if let awaited = AwaitedValues.current?.take(of: record, for: self) { return awaited.copyValue(to: memory) }
       let run = thread.runOfFrames ?? .ofThisTask
       if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)

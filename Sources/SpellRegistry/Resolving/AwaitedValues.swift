@@ -1,0 +1,97 @@
+internal import Support
+
+/// The values of async initializers that `resolveAsync` has awaited for a synchronous initializer that needs them.
+///
+/// The synchronous initializer asks for them while the values are the task's current ones.
+final class AwaitedValues: Sendable {
+  struct Value: Sendable {
+    let record: RegistrationRecord
+    let registry: InitializerRegistry
+    let cell: ValueCell
+  }
+
+  @TaskLocal static var current: AwaitedValues?
+
+  private let left: Lock<[Value]>
+
+  init(_ values: [Value]) { left = Lock(values) }
+
+  /// Returns the value of a registration for a registry; nil if none is left.
+  ///
+  /// A value that no other request may get is removed.
+  func take(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
+    left.withLock { left in
+      guard let index = left.firstIndex(where: { $0.record === record && $0.registry === registry }) else { return nil }
+      return record.lifetime.isUnique ? left.remove(at: index).cell : left[index].cell
+    }
+  }
+
+  /// Runs `body` with values as the task's current ones.
+  static func with<Result>(_ values: [Value], _ body: () throws -> Result) rethrows -> Result {
+    if values.isEmpty { return try body() }
+    return try $current.withValue(AwaitedValues(values), operation: body)
+  }
+}
+
+extension InitializerRegistry {
+  /// Awaits the async values that the synchronous initializer of a request needs, directly or through others.
+  ///
+  /// Only the parameters of autowired initializers, and what decorations wrap, are known before an initializer runs.
+  func awaitedNeeds(
+    of service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
+  ) async throws -> [AwaitedValues.Value] {
+    guard let match = match(Request(service, named: name)), match.record.declaresNeeds else { return [] }
+    var search = NeedSearch(asker: asker, resolution: resolution)
+    try await search.awaitNeeds(of: match, named: name, for: self)
+    return search.values
+  }
+
+  /// The registrations that serve what a registration's initializer is known to need; missing ones are left out.
+  fileprivate func needs(of record: RegistrationRecord) -> [Match] {
+    let dependencies = record.dependencies.compactMap { match(Request($0, named: nil)) }
+    return dependencies + [match(wrappedBy: record)].compactMap(\.self)
+  }
+}
+
+extension RegistrationRecord {
+  fileprivate var declaresNeeds: Bool { wraps || !dependencies.isEmpty }
+}
+
+/// A depth-first search for async values among the needs of a registration.
+private struct NeedSearch {
+  let asker: AsyncRun?
+  let resolution: Resolution
+  var values: [AwaitedValues.Value] = []
+  /// The registrations on the way to the current one.
+  ///
+  /// The search doesn't follow a cycle, which the initializers report.
+  private var way: Set<Resolution.GraphKey> = []
+  /// The registrations that need no async value, so that each is searched only once.
+  private var done: Set<Resolution.GraphKey> = []
+
+  init(asker: AsyncRun?, resolution: Resolution) { (self.asker, self.resolution) = (asker, resolution) }
+
+  mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
+    let record = match.record
+    let registry = record.isShared ? match.owner : asked
+    let key = Resolution.GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let isKept = record.kept?.isReady(in: match.owner) ?? false
+    guard record.declaresNeeds, !isKept, !done.contains(key), way.insert(key).inserted else { return }
+    defer { way.remove(key) }
+    let count = values.count
+    do {
+      for need in registry.needs(of: record) {
+        guard let initializer = need.record.initializer.async else {
+          try await awaitNeeds(of: need, for: registry)
+          continue
+        }
+        let cell = try await registry.madeCell(of: need, by: initializer, asker: asker, in: resolution)
+        let owner = need.record.isShared ? need.owner : registry
+        if let cell { values.append(AwaitedValues.Value(record: need.record, registry: owner, cell: cell)) }
+      }
+    } catch let error as InjectionError {
+      throw InjectionError.wrapping(error, thrownBy: Request(record.service, named: name).step(record))
+    }
+    if values.count == count { done.insert(key) }
+  }
+}
