@@ -267,6 +267,23 @@ extension InjectionKeys {
     #expect("\(registry)".contains("any Store: singleton, kept, at"))
   }
 
+  @Test("is closed before what it wraps, and alone if it is taken away")
+  func removal() throws {
+    let heard = Mutex<[String]>([])
+    registry.register((any Store).self, scope: .singleton) { Real() }
+      .onRemoval { store in heard.withLock { $0.append(store.text) } }
+    let decoration = registry.decorate((any Store).self) { Logged($0) }
+      .onRemoval { store in heard.withLock { $0.append(store.text) } }
+    _ = try text()
+    decoration.unregister()
+    #expect(heard.withLock { $0 } == ["logged(real)"])
+    registry.decorate((any Store).self) { Logged($0, "again") }
+      .onRemoval { store in heard.withLock { $0.append(store.text) } }
+    _ = try text()
+    registry.removeAll()
+    #expect(heard.withLock { $0 } == ["logged(real)", "again(real)", "real"])
+  }
+
   @Test("calls the hooks of what it wraps, and its own")
   func hooks() throws {
     let heard = Mutex<[String]>([])

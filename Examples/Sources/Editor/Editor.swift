@@ -25,6 +25,8 @@ import Spellbook
     }
     editor.inspect(document)
     for line in statusLine.shown { print(line) }
+    // Nothing ends the shared registry, so the program says when what it keeps is closed.
+    registry.removeAll()
   }
 }
 

@@ -17,6 +17,8 @@ extension InjectionKeys {
 extension InitializerRegistry {
   /// Registers the editor's commands and export formats.
   package func registerEditor() {
+    // The file is discarded with its registry: at the end of the program, or of a test.
+    register(scope: .singleton) { RecoveryFile() }.onRemoval { $0.discard() }
     // With the scope `.graph`, the steps of one command get the same edit group.
     register(EditGroup.self, scope: .graph) { EditGroup() }
     register(.autowire(Trim.init(group:)))
@@ -33,6 +35,7 @@ package final class Editor {
   @Injected(.openDocument) private var openDocument
   @Injected private var html: any Exporter
   @Injected("markdown") private var preview: any Exporter
+  @Injected private var recovery: RecoveryFile
 
   /// The services for plugins, each registered under the name of the plugin property that receives it.
   package let services = ServiceBox(registry: InitializerRegistry(parent: .current))
@@ -52,6 +55,7 @@ package final class Editor {
   /// Performs the command that is registered under this name, as one group of edits for `Document.undo()`.
   package func perform(_ command: String, on document: Document) throws {
     try registry.resolve((any Command).self, named: command).perform(on: document)
+    try recovery.save(document)
   }
 
   package func page(of document: Document) -> String { html.export(document) }

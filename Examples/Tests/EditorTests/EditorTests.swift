@@ -22,6 +22,33 @@ import Testing
     #expect(document.text == "  one\ntwo")
   }
 
+  @Test("the recovery file is discarded with its registry, and the words follow the edits")
+  func recovery() throws {
+    let registry = InitializerRegistry()
+    registry.registerEditor()
+    let document = try registry.run {
+      let editor = Editor(statusLine: statusLine)
+      let document = try editor.open("a", text: "one two")
+      #expect(document.words.count == 2)
+      try editor.perform("tidy", on: document)
+      return document
+    }
+    #expect(document.words == ["One", "two"])
+    let file = try registry.resolve(RecoveryFile.self)
+    #expect(file.exists)
+    registry.removeAll()
+    #expect(!file.exists)
+  }
+
+  @Test("a user's own words are added to the dictionary")
+  func ownWords() throws {
+    InitializerRegistry.current.decorate(.dictionary) { $0.adding(["good"]) }
+    let editor = Editor(statusLine: statusLine)
+    try editor.add(SpellChecker())
+    editor.inspect(try editor.open("a", text: "a good test"))
+    #expect(statusLine.shown == ["a: 0 unknown words"])
+  }
+
   @Test("exports in the format that a property names")
   func formats() throws {
     let editor = Editor(statusLine: statusLine)

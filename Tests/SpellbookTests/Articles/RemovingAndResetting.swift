@@ -1,5 +1,6 @@
 import SpellTesting
 import Spellbook
+import Synchronization
 import Testing
 
 /// The code samples of the article with this name.
@@ -45,6 +46,23 @@ import Testing
     preview.register(Theme.self) { Theme(name: "light") }
     preview.removeAll()
     #expect(try preview.resolve(Theme.self).name == "dark")
+  }
+
+  @Test("a hook closes what is kept when the registry ends")
+  func closing() throws {
+    final class Connection: Sendable {
+      let isOpen = Mutex(true)
+      func close() { isOpen.withLock { $0 = false } }
+    }
+    let connection: Connection
+    do {
+      let registry = InitializerRegistry()
+      registry.register(Connection.self, scope: .singleton) { Connection() }
+        .onRemoval { connection in connection.close() }
+      connection = try registry.resolve()
+      #expect(connection.isOpen.withLock { $0 })
+    }
+    #expect(!connection.isOpen.withLock { $0 })
   }
 
   @Test("resetting a cache leaves the values that properties have")
