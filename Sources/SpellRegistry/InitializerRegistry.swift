@@ -117,7 +117,7 @@ public final class InitializerRegistry: Sendable {
   }
 
   deinit {
-    // The deinitializers of kept values, and the hooks that hear of their removal, may ask for values. Nothing can
+    // The deinitializers of kept values, and the hooks for their removal, may ask for values. Nothing can
     // refer to a registry any longer while its deinitializer runs, so another registry answers them.
     let reference = madeReference.withLock(\.self)
     guard reference != nil || table.read({ $0.hasKeptValues }) else { return }

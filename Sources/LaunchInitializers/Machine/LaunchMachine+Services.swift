@@ -47,7 +47,7 @@ extension LaunchMachine {
 
   /// The end of a service's run, if the sequence didn't ask the service to end.
   private struct Exit {
-    /// What happened to the service.
+    /// The event that happened to the service.
     var facts: [StepFact]
     /// Whether the service threw, or wasn't ready in time.
     var isFailure: Bool
@@ -55,7 +55,7 @@ extension LaunchMachine {
     var isRetryable = true
     /// The code of the error if the end of the service aborts the launch.
     var code = LaunchError.Code.serviceFailed
-    /// What that means for the step.
+    /// The consequence for the step.
     var factsOfStep: [StepFact] { code == .timedOut ? facts : facts.map { .ofService($0) } }
   }
 

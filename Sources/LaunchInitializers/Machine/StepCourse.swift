@@ -37,7 +37,7 @@ struct StepCourse: Sendable {
   /// The step whose failure or skip caused this node to be skipped; nil if no step caused it.
   private(set) var culprit: Int?
   private(set) var wasAbandoned = false
-  /// What happened to the step, for the messages.
+  /// The events of the step, for the messages.
   var facts: [StepFact] = []
   /// The errors of the step, its service and its rollback, in order.
   private(set) var errors = ErrorList()

@@ -116,7 +116,7 @@ extension InitializerRegistry {
 
   /// Drops all kept values, and then withdraws all registrations, the newest first.
   ///
-  /// Afterwards, objects that refer to this registry weakly find no registry.
+  /// After that, objects that refer to this registry weakly find no registry.
   func dropEverything() {
     // A deinitializer may ask for a value that wasn't there before, and that value's deinitializer for another one.
     // Values that make each other again without end are given up after a while.

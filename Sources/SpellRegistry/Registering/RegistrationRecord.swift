@@ -205,7 +205,7 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
-  /// What the registration keeps: one value, or one for each list of arguments of its factory.
+  /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
 
   /// Takes the kept values from the registration, which may be withdrawn in the same change of the table.

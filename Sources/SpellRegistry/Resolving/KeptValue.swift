@@ -51,7 +51,7 @@ final class KeptValue: @unchecked Sendable {
   private let expiry: (age: Duration, clock: ElapsedClock)?
   /// The state, to which the lock of the table gives exclusive access.
   ///
-  /// The language's own check of exclusive access, at each use, would cost more than a look-up of the value.
+  /// The language's own check of exclusive access, at each use, would cost more than a lookup of the value.
   @exclusivity(unchecked) private var state = State()
 
   private static let lastNumber = Atomic<UInt64>(0)
