@@ -1,4 +1,4 @@
-import Spellbook
+package import Spellbook
 import Synchronization
 
 /// An open document, with its text and the edits that can be undone.
