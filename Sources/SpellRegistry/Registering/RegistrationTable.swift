@@ -18,8 +18,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     ///
     /// - Returns: Whether a value was copied.
     @inline(__always) func copyWithoutHooks(to memory: ValueMemory) -> Bool {
-      guard let kept, !record.hooks.areUsed else { return false }
-      return kept.copyInTable(to: memory)
+      // The entry's record keeps the object alive.
+      guard let kept = kept.map({ Borrowed($0) }), !record.hooks.areUsed else { return false }
+      return kept.withObject { $0.copyInTable(to: memory) }
     }
   }
 
