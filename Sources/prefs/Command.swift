@@ -62,9 +62,11 @@ extension Command {
 
   /// Returns `.trusted` for a path in the folder that the variable `PREFERENCES_FOLDER` names, as for the standard store.
   private static func folder(of path: FilePath) -> FilePreferenceStore.Folder {
+    // What can't be resolved isn't there yet, or opening the file reports why.
+    func resolved(_ folder: FilePath) -> FilePath? { try? FileSystem().resolve(folder) }
     guard let name = getenv("PREFERENCES_FOLDER").map({ FilePath(String(cString: $0)) }), name.isAbsolute,
-      // A path that can't be resolved isn't in the folder, or opening the file reports why.
-      let trusted = try? FileSystem().resolve(name), let folder = try? FileSystem().resolve(path.folder)
+      let trusted = resolved(name),
+      let folder = ([path.folder] + path.folder.ancestors.reversed()).lazy.compactMap(resolved).first
     else { return .private }
     return folder == trusted || folder.ancestors.contains(trusted) ? .trusted : .private
   }

@@ -115,6 +115,23 @@ import Testing
     #expect(!other.description.contains(FilePreferenceStore.variables))
   }
 
+  @Test("says once on standard error that it can't be opened, as properties don't throw")
+  func complaint() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let folder = try TemporaryFolder()
+        let inTheWay = folder.url.appending(path: "app")
+        try inTheWay.overwrite("a file")
+        for name in ["one", "other"] {
+          _ = FilePreferenceStore.opening(FilePath(inTheWay.appending(path: name).path), isStandard: true)
+        }
+        withExtendedLifetime(folder) {}
+      })
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.ranges(of: "The program's preferences can't be kept: ").count == 1)
+    #expect(text.contains("/app/one: "))
+  }
+
   @Test("a relative path is resolved when the store is made")
   func relativePath() throws {
     let location = FileLocation("./store.preferences")

@@ -68,6 +68,17 @@ import Testing
     #expect(try run(file, "list").output == "--string\t7\n")
   }
 
+  @Test("trusts a folder that others can write if PREFERENCES_FOLDER names it, and no other one")
+  func trustedFolder() throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.url.path)
+    let new = folder.path(of: "new/settings.preferences")
+    #expect(try shell("prefs \"$file\" set a 1").status == 74)
+    #expect(try shell("export PREFERENCES_FOLDER=/usr; prefs \"$file\" set a 1").status == 74)
+    let trusting = "export PREFERENCES_FOLDER='\(folder.url.path)'"
+    #expect(try shell("\(trusting); prefs \"$file\" set a 1; prefs \"$file\" get a").output == "1\n")
+    #expect(try shell("\(trusting); prefs '\(new)' set a 2; prefs '\(new)' get a").output == "2\n")
+  }
+
   @Test("exports to a file with a name of any length")
   func longName() throws {
     _ = try run(file, "set", "a", "1")
