@@ -36,11 +36,12 @@
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   /// Makes the value from the enclosing object, which is nil in a struct and for a local variable.
-  @usableFromInline let expression: ((AnyObject?) -> Value)?
+  @usableFromInline let expression: ((AnyObject?, PropertyCell) -> Value)?
   @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
   @inlinable init(
-    at place: SourcePlace, expression: ((AnyObject?) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
+    at place: SourcePlace, expression: ((AnyObject?, PropertyCell) -> Value)? = nil,
+    hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     storage = PropertyStorage(at: place)
     (self.expression, self.hook) = (expression, hook)
@@ -56,7 +57,7 @@
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: { _ in expression() })
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: { _, _ in expression() })
   }
 
   /// Creates a property with an expression that gets the enclosing object, as `self` in a `lazy var`.
@@ -78,7 +79,7 @@
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: propertyExpression(at: place, expression))
+    self.init(at: place, expression: propertyExpression(expression))
   }
 
   /// Creates a property of an actor with an expression that gets the actor, and runs on it.
@@ -87,7 +88,7 @@
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: actorPropertyExpression(at: place, expression))
+    self.init(at: place, expression: actorPropertyExpression(expression))
   }
 
   /// Creates a property with an expression, and with a closure that is called after the value is created.
@@ -107,7 +108,7 @@
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: { _ in expression() }, hook: propertyHook(at: place, onInjection))
+    self.init(at: place, expression: { _, _ in expression() }, hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property with an expression that gets the enclosing object, and with a closure that is called after the
@@ -118,7 +119,7 @@
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      at: place, expression: propertyExpression(at: place, expression), hook: propertyHook(at: place, onInjection))
+      at: place, expression: propertyExpression(expression), hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property without an expression, and with a closure that is called after the value is created.

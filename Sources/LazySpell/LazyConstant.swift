@@ -49,7 +49,7 @@ public import SpellRegistry
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @inlinable func otherValue() -> Value {
-    do throws(InjectionError) { return try storage.makeValue(in: nil, expression: { _ in initializer() }) } catch {
+    do throws(InjectionError) { return try storage.makeValue(in: nil, expression: { _, _ in initializer() }) } catch {
       error.stop(at: storage.place, canResolve: false)
     }
   }

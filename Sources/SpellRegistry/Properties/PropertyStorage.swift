@@ -143,20 +143,21 @@
   ///   - container: The object that holds the property, if there is one.
   ///   - followsReinjection: Whether to replace a value that a re-injection of its type has made outdated.
   ///   - callsHooks: Whether to call hooks and observers with a new value.
-  ///   - expression: Makes the value from the container if nothing is registered for the container's class.
+  ///   - expression: Makes the value from the container if nothing is registered for the container's class. It also gets
+  ///     the property's cell.
   ///   - hook: Called with the container and the value after the value is stored, if there is a container.
   ///   - fallback: Called if neither a registration nor the expression makes the value. Returns whether it has put a
   ///     value in the memory.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
-    expression: ((AnyObject?) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
+    expression: ((AnyObject?, PropertyCell) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
     fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
       try cell.readOrMake(
         made, in: container, followsReinjection: followsReinjection, callsHooks: callsHooks,
         hasExpression: expression != nil, hasHook: hook != nil,
-        expression: { memory in if let expression { memory.put(expression(container)) } },
+        expression: { memory in if let expression { memory.put(expression(container, cell)) } },
         hook: { container, memory in hook?(container, memory.value()) }, fallback: fallback)
     }
   }
@@ -264,31 +265,38 @@
 
 /// Returns an expression that gets the enclosing object, cast to the class `Container`.
 ///
+/// The expression captures nothing but `body`. If it captured more, each first read would retain a context.
+///
 /// - Precondition: The object that contains the property is a `Container`.
 @inlinable package func propertyExpression<Container: AnyObject, Value>(
-  at place: SourcePlace, _ body: @escaping (Container) -> Value
-) -> (AnyObject?) -> Value {
-  { container in body(container as? Container ?? typed(container, for: Value.self, "an expression", at: place)) }
+  _ body: @escaping (Container) -> Value
+) -> (AnyObject?, PropertyCell) -> Value {
+  { container, cell in body(container as? Container ?? typed(container, for: Value.self, of: cell)) }
 }
 
 /// Returns an expression that gets the enclosing actor and runs on it.
 ///
 /// - Precondition: The object that contains the property is a `Container`, on which the property is read.
 @usableFromInline package func actorPropertyExpression<Container: Actor, Value>(
-  at place: SourcePlace, _ body: @escaping (isolated Container) -> Value
-) -> (AnyObject?) -> Value {
+  _ body: @escaping (isolated Container) -> Value
+) -> (AnyObject?, PropertyCell) -> Value {
   // The expression neither leaves the actor nor the thread that reads the property.
   let body = Unchecked(value: body)
-  return { container in
-    let container: Container = typed(container, for: Value.self, "an expression", at: place)
+  return { container, cell in
+    let container: Container = typed(container, for: Value.self, of: cell)
     return container.assumeIsolated { Unchecked(value: body.value($0)) }.value
   }
 }
 
+/// Returns the container as a `Container`, or stops the program because the property's expression needs one.
+@usableFromInline func typed<Container: AnyObject>(
+  _ container: AnyObject?, for type: any Any.Type, of cell: PropertyCell
+) -> Container { typed(container, for: type, "an expression", at: cell.fields.place) }
+
 /// Returns the container as a `Container`, or stops the program if it isn't one.
 ///
 /// - Parameter part: The part of the property's declaration that needs the container: "a hook" or "an expression".
-@usableFromInline func typed<Container: AnyObject>(
+private func typed<Container: AnyObject>(
   _ container: AnyObject?, for type: any Any.Type, _ part: String = "a hook", at place: SourcePlace
 ) -> Container {
   if let container = container as? Container { return container }

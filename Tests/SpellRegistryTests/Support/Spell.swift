@@ -41,7 +41,7 @@ import SpellRegistry
   private func read(in container: AnyObject?) -> Value {
     do throws(InjectionError) {
       return try storage.makeValue(
-        in: container, followsReinjection: true, expression: expression.map { make in { _ in make() } }, hook: hook)
+        in: container, followsReinjection: true, expression: expression.map { make in { _, _ in make() } }, hook: hook)
     } catch { error.stop(at: storage.place) }
   }
 
