@@ -20,7 +20,7 @@ extension InitializerRegistry {
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
-    try inject(properties.map(\.wrapper), into: object)
+    try inject(properties.map { ($0.wrapper, object) }, into: object)
   }
 
   /// Fills all of an actor's `@Injected` properties together, or none of them, in the actor's isolation.
@@ -35,6 +35,9 @@ extension InitializerRegistry {
   /// ```
   ///
   /// The compiler checks that the caller runs in the isolation of the properties, for example on the main actor.
+  ///
+  /// A key path may lead to a property of an inner object, as in `\.header.$clock`. That property then gets what is
+  /// registered for the inner object's class.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
   public func inject<Object: AnyObject>(
@@ -54,12 +57,14 @@ extension InitializerRegistry {
         "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
   }
 
-  private func inject(_ properties: [any InjectableProperty], into object: AnyObject) throws(InjectionError) {
+  private func inject(
+    _ properties: [(property: any InjectableProperty, container: AnyObject)], into object: AnyObject
+  ) throws(InjectionError) {
     // One resolution for all properties lets them share values of scope `.graph`.
     try Self.resolvingTogether { () throws(InjectionError) in
       var prepared: [() throws(InjectionError) -> () -> Void] = []
-      for property in properties {
-        if let store = try property.prepare(in: object, from: self) { prepared.append(store) }
+      for (property, container) in properties {
+        if let store = try property.prepare(in: container, from: self) { prepared.append(store) }
       }
       var hooks: [() -> Void] = []
       for store in prepared { hooks.append(try store()) }
@@ -105,6 +110,7 @@ protocol InjectableProperty: NamedProperty {
 /// The projection `$property` of an `@Injected` property whose type is known only at run time.
 private protocol InjectableProjection {
   var property: any InjectableProperty { get }
+  var container: AnyObject? { get }
 }
 
 extension Injected.Projection: InjectableProjection {
@@ -154,10 +160,14 @@ enum InjectableProperties {
     WrappedProperties.of(object, as: (any InjectableProperty).self) { $0 is any InjectableProperty.Type }
   }
 
-  /// Returns the `@Injected` properties whose projections are at the given key paths.
-  static func of<Object: AnyObject>(_ object: Object, at paths: [PartialKeyPath<Object>]) -> [any InjectableProperty] {
+  /// Returns the `@Injected` properties whose projections are at the given key paths, with the objects that have them.
+  static func of<Object: AnyObject>(
+    _ object: Object, at paths: [PartialKeyPath<Object>]
+  ) -> [(property: any InjectableProperty, container: AnyObject)] {
     paths.map { path in
-      if let projection = object[keyPath: path] as? any InjectableProjection { return projection.property }
+      if let projection = object[keyPath: path] as? any InjectableProjection {
+        return (projection.property, projection.container ?? object)
+      }
       trap("\(path) isn't the projection of an @Injected property. Write its name with a dollar sign: \\.$property.")
     }
   }

@@ -140,8 +140,8 @@
       // The hooks are called only after the value is stored, so that they can read the property.
       made?.callHooks()
     }
-    // If nothing is registered, nil isn't kept, so that the next read asks the registry again.
-    if isMaker && made == nil { weakStorage.forget() }
+    // Nil isn't kept, so that the next read asks the registry again.
+    if isMaker && !weakValue.isAlive { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
 
@@ -206,7 +206,7 @@ extension Injected {
   public struct Projection {
     fileprivate(set) var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
-    fileprivate let container: AnyObject?
+    let container: AnyObject?
 
     /// Whether the property has an injected or assigned value.
     ///

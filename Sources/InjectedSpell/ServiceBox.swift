@@ -141,8 +141,8 @@ public final class ServiceBox: Sendable {
   ) -> FillReport {
     fill(
       target,
-      InjectableProperties.of(target, at: [property] + others).compactMap { wrapper in
-        wrapper.name(in: target).map { ($0, wrapper) }
+      InjectableProperties.of(target, at: [property] + others).compactMap { wrapper, container in
+        wrapper.name(in: container).map { ($0, wrapper) }
       })
   }
 

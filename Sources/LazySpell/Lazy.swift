@@ -93,8 +93,9 @@
 
   /// Creates a property with an expression, and with a closure that is called after the value is created.
   ///
-  /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular
-  /// reference. Pass a method in this case. The parameters have the same meaning in all forms of this initializer.
+  /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,
+  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method in these cases. The
+  /// parameters have the same meaning in all forms of this initializer.
   ///
   /// - Parameters:
   ///   - expression: The expression, which runs at the first read.
@@ -104,7 +105,8 @@
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
   @inlinable public init<Container: AnyObject>(
-    wrappedValue expression: @autoclosure @escaping () -> Value, onInjection: @escaping (Container, Value) -> Void,
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -114,7 +116,7 @@
   /// Creates a property with an expression that gets the enclosing object, and with a closure that is called after the
   /// value is created.
   @inlinable public init<Container: AnyObject>(
-    _ expression: @escaping (Container) -> Value, onInjection: @escaping (Container, Value) -> Void,
+    _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -126,7 +128,7 @@
   ///
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    onInjection: @escaping @Sendable (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -138,7 +140,7 @@
   /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
-    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
     self.init(
@@ -148,7 +150,7 @@
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a method of
   /// that object.
   @inlinable public init<Container: AnyObject>(
-    _ expression: @escaping (Container) -> Value, onInjection: @escaping (Container) -> (Value) -> Void,
+    _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(expression, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
@@ -160,10 +162,45 @@
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
   @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
     self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property with an expression, and passes each created value to a main-actor method of the enclosing object.
+  ///
+  /// - Precondition: The property is first read on the main actor.
+  @inlinable public init<Container: AnyObject & Sendable>(
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(at: place, expression: { _, _ in expression() }, hook: mainActorPropertyHook(at: place, onInjection))
+  }
+
+  /// Creates a property with an expression that gets the enclosing object, and passes each created value to a main-actor
+  /// method of that object.
+  @inlinable public init<Container: AnyObject & Sendable>(
+    _ expression: @escaping (Container) -> Value,
+    onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      at: place, expression: propertyExpression(expression),
+      hook: mainActorPropertyHook(at: place, onInjection))
+  }
+
+  /// Creates a property without an expression, and passes each created value to a main-actor method of the enclosing
+  /// object.
+  @inlinable public init<Container: AnyObject & Sendable>(
+    onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(at: place, hook: mainActorPropertyHook(at: place, onInjection))
   }
 
   /// The property's value, in a class or an actor.

@@ -58,8 +58,8 @@ extension InitializerRegistry {
   }
 
   /// Returns the error for a property that needs `service`, which isn't registered in this registry.
-  func missing(_ service: Service, for property: String) -> InjectionError {
-    missing(service, asked: InjectionStep(service, property: property))
+  func missing(_ service: Service, for property: WrappedProperty) -> InjectionError {
+    missing(service, asked: InjectionStep(service, ofProperty: property.name, in: property.containerType))
   }
 
   /// Runs `body` with this registry as the current registry, and returns the requests that were made during the run.

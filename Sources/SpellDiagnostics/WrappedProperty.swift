@@ -103,7 +103,8 @@ extension InitializerRegistry {
   /// #expect(registry.validate(properties: properties).isEmpty)
   /// ```
   ///
-  /// The check creates no values, and doesn't report a property that may be correct:
+  /// A property whose only initializer is async and keeps no value is reported too. The check creates no values, and
+  /// doesn't report a property that may be correct:
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass of the declaring class serves the property, because the declaring class may have
@@ -120,12 +121,28 @@ extension InitializerRegistry {
   /// - Returns: An error for each property that the check reports, with the line to add.
   public func validate(properties: [WrappedProperty]) -> [InjectionError] {
     properties.compactMap { property in
-      guard property.necessity != .unknown, record(serving: property) == nil, let service = property.decisiveService
-      else { return nil }
-      if property.necessity == .required { return missing(service, for: property.description) }
+      guard property.necessity != .unknown, let service = property.decisiveService else { return nil }
+      if let chosen = chosenRecord(for: property) { return unreadiness(of: chosen, for: property, service) }
+      if record(serving: property) != nil { return nil }
+      if property.necessity == .required { return missing(service, for: property) }
       guard property.takesNameOrKey, let wrapped = property.wrappedService, fits(wrapped) else { return nil }
-      return missing(wrapped, for: property.description)
+      return missing(wrapped, for: property)
     }
+  }
+
+  /// Returns an error if the registration that serves a property is async and keeps no value; nil otherwise.
+  private func unreadiness(
+    of record: RegistrationRecord, for property: WrappedProperty, _ service: Service
+  ) -> InjectionError? {
+    guard record.isAsync, !record.lifetime.isShared, property.necessity == .required else { return nil }
+    return InjectionError(
+      .notReady,
+      through: [InjectionStep(service, servedBy: record, ofProperty: property.name, in: property.containerType)],
+      advice: """
+        A property can't await, and scope .\(record.scopeName) keeps no value for it. Keep the value, \
+        registry.register(\(TypeName.source(of: service.type)), scope: .singleton, .async { … }), and await it before the \
+        property is read.
+        """)
   }
 
   /// Returns whether a registration that isn't limited to a name or a class makes values that fit the service.
@@ -164,8 +181,11 @@ extension InitializerRegistry {
   /// the result is the newest registration for a subclass, or for another name that the declaration may specify. This
   /// registration comes from the nearest registry that has one.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
-    let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
-    return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }
+    chosenRecord(for: property) ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }
+  }
+
+  private func chosenRecord(for property: WrappedProperty) -> RegistrationRecord? {
+    property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
   }
 
   private func provider(serving service: Service, for property: WrappedProperty) -> Provider? {

@@ -191,12 +191,17 @@ public final class InitializerRegistry: Sendable {
     return try await TaskContext.$local.withValue(context, operation: body, isolation: isolation)
   }
 
-  /// Calls `hook` after each injection of any value through this registry.
+  /// Calls `hook` after each injection of any value through this registry, and of any value that this registry keeps.
   ///
   /// The hook runs after the registration's hooks, the property's own hook and the container's ``InjectionObserver``.
   /// Use it for recording and diagnosis. Hooks stay for as long as the registry exists. They run on the requesting
   /// thread, with no lock held. No hooks of registrations or registries run for the values that a hook injects.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
+
+  /// Calls `hook` after each injection through this registry, but not for what it keeps if a child is asked.
+  package func onOwnInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) {
+    hooks.add(hearsOfChildren: false, hook)
+  }
 
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }

@@ -205,7 +205,7 @@ package final class RecorderHub: Sendable {
       let alive = hubs.compactMapValues(\.registry.object)
       hubs = hubs.filter { alive[$0.key] != nil }
       let hub = RecorderHub()
-      registry.onInjection { value, point in hub.record(value, at: point) }
+      registry.onOwnInjection { value, point in hub.record(value, at: point) }
       hubs[ObjectIdentifier(registry)] = (WeakReference(registry), hub)
       return (hub, Array(alive.values))
     }

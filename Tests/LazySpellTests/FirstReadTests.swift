@@ -97,8 +97,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(Screen().optional?.label == "optional")
   }
 
-  @Test("an Optional keeps the nil that its initializer created")
-  func anOptionalKeepsTheNilThatItsInitializerMade() {
+  @Test("an Optional asks again after its registered initializer created nil")
+  func anOptionalAsksAgainAfterNil() {
     let asked = Counter()
     registry.register(Service?.self) {
       asked.increment()
@@ -107,8 +107,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let screen = Screen()
     #expect(screen.optional == nil)
     #expect(screen.optional == nil)
-    #expect(asked.value == 1)
-    #expect(screen.$optional.hasValue)
+    #expect(asked.value == 2)
+    #expect(!screen.$optional.hasValue)
   }
 
   @Test("nil from an expression is a value")

@@ -114,11 +114,18 @@ struct ValidatePropertiesTests {
     #expect(!missing().contains("Desk.lamp"))
   }
 
+  @Test("an async registration that keeps no value doesn't serve a property, which can't await")
+  func asyncWithoutScope() {
+    registry.register(Lamp.self, .async { Lamp() })
+    let lamp = WrappedProperty.all(inModules: "SpellDiagnosticsTests").filter { $0.description == "Desk.lamp" }
+    #expect(registry.validate(properties: lamp).map(\.code) == [.notReady])
+  }
+
   @Test("an instance of any supertype, a parent's registration, an async and a main-actor one serve")
   func otherRegistrations() {
     registry.register(.instance(Bike(), as: .anySupertype))
     // `@Custom` asks for an Address with the property's own name, whatever the property's type is.
-    registry.register(Address.self, .async { Address() })
+    registry.register(Address.self, scope: .singleton, .async { Address() })
     registry.register(Lamp.self, .onMainActor { Lamp() })
     registry.register { Plate() }
     registry.register { Kiosk() }

@@ -42,6 +42,17 @@ import Testing
     #expect(try registry.resolve(Clock.self) === clock)
   }
 
+  @Test("the advice to await a value has the name with which it was asked for")
+  func namedAdvice() {
+    final class Page { @Spell var backup: Clock }
+    registry.register(Clock.self, named: "backup", scope: .singleton, .async { Clock() })
+    let call = #"registry.resolveAsync(Clock.self, named: "backup")"#
+    #expect(registry.error(resolving: Clock.self, named: "backup")?.description.contains(call) == true)
+    let page = registry.run { Page() }
+    #expect(throws: InjectionError.self) { try page.$backup.resolve(in: page) }
+    do { _ = try page.$backup.resolve(in: page) } catch { #expect(error.description.contains(call)) }
+  }
+
   @Test("a unique async value is made for each request and never ready for synchronous readers")
   func unique() async throws {
     registry.register(Clock.self, .async { Clock() })

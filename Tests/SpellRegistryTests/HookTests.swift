@@ -71,6 +71,20 @@ import Testing
     #expect(heard.value == [7, 1, 100])
   }
 
+  @Test("a parent's hook hears of what the parent keeps, whoever asks, and of nothing that a child makes")
+  func parentsHook() throws {
+    let child = InitializerRegistry(parent: registry)
+    let journal = Journal()
+    registry.onInjection { value, _ in journal.note("\(type(of: value))") }
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    registry.register(Ticket.self) { Ticket(1) }
+    child.register((any Tracker).self, scope: .singleton) { FileTracker() }
+    for _ in 0..<2 { _ = try child.resolve(Clock.self) }
+    _ = try child.resolve(Ticket.self)
+    _ = try child.resolve((any Tracker).self)
+    #expect(journal.entries == ["Clock", "Clock"])
+  }
+
   @Test("hooks get an instance that serves a supertype as its own type")
   func supertype() throws {
     let heard = Shared<[String]>([])

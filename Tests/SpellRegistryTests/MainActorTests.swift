@@ -8,6 +8,8 @@ import Testing
   init(title: String) { self.title = title }
 }
 
+private final class Window: Sendable {}
+
 @Suite("Main-actor initializers", .timeLimit(.hang)) struct MainActorTests {
   let registry = InitializerRegistry()
 
@@ -63,6 +65,33 @@ import Testing
       return task
     }
     #expect(await task.value == .cancelled)
+  }
+
+  @Test("another thread gets the error at once while the main actor makes a shared value")
+  @MainActor func whileBeingMade() throws {
+    let (registry, found) = (registry, Journal())
+    registry.register(
+      Screen.self, scope: .singleton,
+      .onMainActor { _ in
+        let isDone = Latch()
+        Thread.detachNewThread {
+          found.note(registry.error(resolving: Screen.self)?.code.description ?? "a value")
+          isDone.open()
+        }
+        isDone.wait()
+        return Screen(title: "main")
+      })
+    _ = try registry.resolve(Screen.self)
+    #expect(found.entries == ["wrongIsolation"])
+  }
+
+  @Test("the advice for a registration for one class doesn't name resolveAsync, which knows no class")
+  func adviceForClass() async {
+    registry.register(Screen.self, .onMainActor(in: Window.self) { _ in Screen(title: "main") })
+    let (registry, window) = (registry, Window())
+    let advice = await onThread { registry.error { try registry.resolve(Screen.self, in: window) }?.description }
+    #expect(advice?.contains("MainActor.run { try registry.resolve(Screen.self, in: …) }") == true)
+    #expect(advice?.contains("resolveAsync") == false)
   }
 
   @Test("its dependencies are resolved on the main actor, too")

@@ -24,18 +24,33 @@ import Testing
     #expect(page.ticket === ticket)
   }
 
-  @Test("a nil that a registered initializer made is a value, and is kept by a property")
+  @Test("a nil that a registered initializer made isn't kept by a property, which asks again")
   func madeNil() {
     final class Page { @Spell var ticket: Ticket? }
     let runs = Counter()
     registry.register(Ticket?.self) {
       runs.increment()
-      return nil
+      return runs.value < 3 ? nil : Ticket(runs.value)
     }
     let page = registry.run { Page() }
     #expect(page.ticket == nil)
     #expect(page.ticket == nil)
-    #expect(runs.value == 1)
+    #expect(!page.$ticket.hasValue)
+    #expect(page.ticket?.number == 3)
+    #expect(page.ticket?.number == 3)
+  }
+
+  @Test("a nil that a re-injection finds takes the place of a property's value")
+  func madeNilLater() {
+    final class Page { @Spell var ticket: Ticket? }
+    registry.register(Ticket?.self) { Ticket(1) }
+    let page = registry.run { Page() }
+    #expect(page.ticket?.number == 1)
+    registry.register(Ticket?.self) { nil }
+    registry.reinject(Ticket?.self)
+    #expect(page.ticket == nil)
+    registry.register(Ticket?.self) { Ticket(2) }
+    #expect(page.ticket?.number == 2)
   }
 
   @Test("what is registered for the Optional itself comes before its wrapped type")

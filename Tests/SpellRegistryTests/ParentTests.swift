@@ -2,6 +2,11 @@ import SpellRegistry
 import TestSupport
 import Testing
 
+private final class Audit: Sendable {
+  let ticket: Ticket
+  init(ticket: Ticket) { self.ticket = ticket }
+}
+
 @Suite("Parent and child registries", .timeLimit(.hang)) struct ParentTests {
   let parent = InitializerRegistry()
   let child: InitializerRegistry
@@ -15,6 +20,16 @@ import Testing
     child.register(Int.self) { 2 }
     #expect(try child.resolve(Int.self, named: "port", in: Page()) == 2)
     #expect(try parent.resolve(Int.self, named: "port", in: Page()) == 1)
+  }
+
+  @Test("the error of a parent's kept value that needs a child's value names the child's registration")
+  func captive() {
+    parent.register(scope: .singleton, .autowire(Audit.init))
+    child.register(.instance(Ticket(1)))
+    let line = #line - 1
+    let error = child.error(resolving: Audit.self)
+    #expect(error?.code == .notRegistered)
+    #expect(error?.description.contains("Ticket is registered at SpellRegistryTests/ParentTests.swift:\(line)") == true)
   }
 
   @Test("what does not match in the child is looked for in the parent, and in the parent's parent")

@@ -63,6 +63,18 @@ extension InitializerRegistry {
       """
   }
 
+  /// Returns the error of an initializer of a parent's kept value, with an explanation if this registry has what it lacks.
+  func explained(_ error: InjectionError, keptBy record: RegistrationRecord) -> InjectionError {
+    guard error.code == .notRegistered, let step = error.steps.last, let nearer = provider(of: step.service)?.record
+    else { return error }
+    return error.noting(
+      """
+      \(step.typeName) is registered at \(nearer.place), in a child of the registry that keeps \(record.service.name). What \
+      a parent keeps gets its dependencies from the parent: register \(step.typeName) there, or give \
+      \(record.service.name) the scope .unique.
+      """)
+  }
+
   private func nearMatches(
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {

@@ -208,7 +208,7 @@ extension InjectionError: CustomStringConvertible {
       Let \(cycle.dropLast().last?.typeName ?? "it") ask for it after `init`, by a constant: let later = \(step.constant()), \
       later.value. Or give it in .onCompletion { value, resolver in … }.
       """
-    case .wrongIsolation: "Ask for it on the main actor, or await it: \(steps[0].callThatAwaits)."
+    case .wrongIsolation: steps[0].adviceToReachMainActor
     case .initializerFailed:
       """
       Nothing was kept, so the next request runs it again. Correct it, or handle the error: \

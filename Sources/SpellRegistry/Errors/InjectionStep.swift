@@ -1,47 +1,105 @@
 /// One step on the path of an ``InjectionError``: a request for a value, or a value that was being made.
+///
+/// A step consists of facts, which are put into words only when an error is described. It keeps no object alive.
 package struct InjectionStep: Sendable {
-  package let typeName: String
-  private let type: ErasedType
+  package let service: Service
   /// The name that the request specifies; nil if the request uses the property's own name or none.
   package var name: String?
-  /// The property that made the request, as `Container.property`; nil if there is none or the container isn't known.
-  package var property: String?
-  /// The place of the property's declaration, as `Module/File.swift:line`; nil if none is known.
-  package var declaration: String?
-  /// The place of the registration chosen for the request, as `Module/File.swift:line`; nil if none is known.
-  package var registration: String?
-  /// The place at which the requested key is declared, as `Module/File.swift:line`; nil if a type is requested.
-  package let key: String?
+  /// The property that made the request; nil if there is none, or if its container isn't known.
+  private var asker: Property?
+  /// The place of the property's declaration; nil if none is known.
+  private var declarationPlace: SourcePlace?
+  private var registered: Registered?
 
-  package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
-    (typeName, type) = (TypeName.of(service.type), ErasedType(service.type))
-    key = service.key?.place.description
-    (self.property, self.registration) = (property, registration?.description)
+  private struct Property: Sendable {
+    let container: ErasedType
+    /// The property's own name; nil if reflection doesn't show it.
+    let name: String?
+    var description: String {
+      "\(TypeName.of(container.type)).\(name ?? "(unnamed: built without reflection metadata)")"
+    }
+  }
+
+  /// The facts about the registration that was chosen for the request.
+  private struct Registered: Sendable {
+    let place: SourcePlace
+    let isForClass: Bool
+    let isForName: Bool
+  }
+
+  /// Creates a step for a request that the registration serves, or for a value that it makes.
+  package init(_ service: Service, servedBy record: RegistrationRecord? = nil, named name: String? = nil) {
+    (self.service, self.name) = (service, name)
+    registered = record.map { record in
+      Registered(place: record.place, isForClass: record.container != nil, isForName: record.name != nil)
+    }
+  }
+
+  /// Creates a step for the request of a property.
+  package init(
+    _ service: Service, servedBy record: RegistrationRecord? = nil, ofProperty name: String,
+    in container: any Any.Type
+  ) {
+    self.init(service, servedBy: record)
+    asker = Property(container: ErasedType(container), name: name)
+  }
+
+  /// Adds the property that made the request.
+  mutating func note(property name: String?, in container: (any Any.Type)?, declaredAt place: SourcePlace) {
+    asker = container.map { Property(container: ErasedType($0), name: name) }
+    declarationPlace = place
   }
 
   /// Returns whether this step and `other` may be the same step.
   ///
-  /// The names of the types must be equal. The key, the registration, the property and the name must be equal if both
-  /// steps have them.
+  /// The types must be equal. The key, the registration, the property and the name must be equal if both steps have
+  /// them.
   func isLike(_ other: InjectionStep) -> Bool {
-    func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
-    return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
-      && agree(property, other.property) && agree(name, other.name)
+    func agree<Fact: Equatable>(_ mine: Fact?, _ others: Fact?) -> Bool {
+      mine == nil || others == nil || mine == others
+    }
+    return ErasedType(service.type) == ErasedType(other.service.type)
+      && agree(service.key.map { ObjectIdentifier($0) }, other.service.key.map { ObjectIdentifier($0) })
+      && agree(registered?.place, other.registered?.place) && agree(property, other.property) && agree(name, other.name)
   }
 
+  // MARK: In words
+
+  package var typeName: String { TypeName.of(service.type) }
+  /// The property that made the request, as `Container.property`; nil if there is none or the container isn't known.
+  package var property: String? { asker?.description }
   /// The property's own name; nil if no property made the request, or if the name is unknown.
-  package var propertyName: Substring? { property?.split(separator: ".").last.flatMap { $0.hasPrefix("(") ? nil : $0 } }
+  package var propertyName: String? { asker?.name }
+  /// The place of the property's declaration, as `Module/File.swift:line`; nil if none is known.
+  package var declaration: String? { declarationPlace?.description }
+  /// The place of the registration chosen for the request, as `Module/File.swift:line`; nil if none is known.
+  package var registration: String? { registered?.place.description }
 
   /// The first argument of `resolve` for this step, as source code: `Clock.self`, or `.key` in place of a declared key.
-  private var source: String { key != nil ? ".key" : TypeName.source(of: type.type) }
+  private var source: String { service.key != nil ? ".key" : TypeName.source(of: service.type) }
+  /// The arguments of `resolve` for this step, as source code: `Clock.self, named: "backup"`.
+  private var arguments: String {
+    let name = name ?? (registered?.isForName ?? false ? propertyName : nil)
+    return source + (name.map { ", named: \($0.debugDescription)" } ?? "")
+  }
 
   /// The source code of a throwing call that requests this step's value, for use in messages.
-  var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
+  var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(arguments))" }
 
   /// The source code of a call that wraps this step's value, without the body of its closure.
   var callThatDecorates: String { "registry.decorate(\(source)) { inner in … }" }
 
-  var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
+  var callThatAwaits: String { "try await registry.resolveAsync(\(arguments))" }
+
+  /// The sentence on how to request this step's value, which the main actor makes, from elsewhere.
+  ///
+  /// The value of a registration for one class can't be awaited, because `resolveAsync` knows no container.
+  var adviceToReachMainActor: String {
+    if registered?.isForClass ?? false {
+      return "Ask for it on the main actor: try await MainActor.run { try registry.resolve(\(arguments), in: …) }."
+    }
+    return "Ask for it on the main actor, or await it: \(callThatAwaits)."
+  }
 
   /// Returns the source code that creates an `Injected` instance for this step's value, such as `Injected<Clock>()`.
   ///
@@ -50,20 +108,21 @@ package struct InjectionStep: Sendable {
   ///
   /// - Parameter policy: The instance's `InjectionPolicy` as source code, such as `.everyRead`; empty for the default.
   package func constant(_ policy: String = "") -> String {
-    if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
-    return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"
+    if service.key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
+    return "Injected<\(TypeName.of(service.type, isNested: true))>(\(policy))"
   }
 
   /// Whether the step has a known registration or a declared key.
   ///
   /// A step for a property's own expression has neither.
-  var isRegistered: Bool { registration != nil || key != nil }
+  var isRegistered: Bool { registered != nil || service.key != nil }
 
   var line: String? {
+    let key = service.key?.place
     let facts = [
       key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
       // A key's own initializer has the same place as the key, and the line already lists that place.
-      registration.flatMap { $0 == key ? nil : "registered at \($0)" },
+      registered.flatMap { $0.place == key ? nil : "registered at \($0.place)" },
     ].compactMap(\.self)
     return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
   }

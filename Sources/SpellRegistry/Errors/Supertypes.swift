@@ -1,7 +1,4 @@
 internal import Support
-#if canImport(Dispatch)
-  internal import Dispatch
-#endif
 
 /// A namespace for the check whether an instance has a supertype, with a cache of the results.
 enum Supertypes {
@@ -19,15 +16,17 @@ enum Supertypes {
     if let optional = value as? any OptionalValue { return optional.content.map { has($0, supertype) } ?? false }
     let pair = Pair(type: ObjectIdentifier(type(of: value)), supertype: ObjectIdentifier(supertype))
     if let known = known.withLock({ $0[pair] }) { return known }
-    let cell = ValueCell(supertype)
+    var answer = false
     // A cast on an actor also finds the conformances that are isolated to the actor, so this cast runs outside of any
-    // actor. The value may leave this thread, because this thread waits until the cast is done.
-    let answer = withNoActor(Unchecked(value: value)) { value in
-      guard cell.memory.put(value.value, as: supertype) else { return false }
+    // actor, on a thread of its own. A thread of a pool might never come: all of them may be waiting here, and a forked
+    // child has none.
+    onNewThread {
+      let cell = ValueCell(supertype)
+      guard cell.memory.put(value, as: supertype) else { return }
       cell.gate.settle(as: CreationGate.ready)
       // A cast also succeeds if it boxes a struct in an object or converts an array's elements. Such a cast changes the
       // dynamic type, and doesn't show that the value has the supertype.
-      return dynamicType(of: cell.memory.any(supertype)) == dynamicType(of: value.value)
+      answer = dynamicType(of: cell.memory.any(supertype)) == dynamicType(of: value)
     }
     known.withLock { $0[pair] = answer }
     return answer
@@ -36,24 +35,5 @@ enum Supertypes {
   /// Returns the dynamic type of a value or, for an Optional, of the value that it wraps.
   private static func dynamicType(of value: Any) -> any Any.Type {
     (value as? any OptionalValue)?.content.map { dynamicType(of: $0) } ?? type(of: value)
-  }
-
-  /// Runs `body` outside of any actor, on a Dispatch queue, and returns the result after waiting for it.
-  ///
-  /// On a platform without Dispatch, `body` runs on the calling thread.
-  private static func withNoActor<Input: Sendable>(_ input: Input, _ body: @escaping @Sendable (Input) -> Bool) -> Bool
-  {
-    #if canImport(Dispatch)
-      let answer = Lock(false)
-      let isDone = DispatchSemaphore(value: 0)
-      DispatchQueue(label: "spellbook.supertypes").async {
-        answer.withLock { $0 = body(input) }
-        isDone.signal()
-      }
-      isDone.wait()
-      return answer.withLock { $0 }
-    #else
-      return body(input)
-    #endif
   }
 }

@@ -69,6 +69,15 @@ package enum TypeName {
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
   package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
 
+  /// The names that source code can use for a type only between backticks.
+  private static let keywords: Set<Substring> = [
+    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init",
+    "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat",
+    "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+    "typealias", "var", "where", "while",
+  ]
+
   /// Returns the name of a function type's result, such as `Clock` for `(Int) -> Clock`; nil if the type isn't a
   /// function.
   static func functionResult(of type: any Any.Type, qualified: Bool) -> String? {
@@ -97,8 +106,26 @@ package enum TypeName {
   ///
   /// Function types, and names that begin with `any`, are put in parentheses.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
-    let name = of(type, isNested: isNested)
+    if type == Void.self { return "Void" }
+    let described = of(type, isNested: isNested)
+    // The order of several arguments is that of the runtime, which is usually that of source code.
+    let name = described.utf8.contains(part: " == ".utf8) ? withArguments(described) : quoted(described)
     return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name
+  }
+
+  /// Returns the name `any Route<Self.Route.From == A, Self.Route.To == B>` as `any Route<A, B>`.
+  private static func withArguments(_ name: String) -> String {
+    var (rest, result) = (name.utf8[...], "")
+    while let this = rest.start(ofPart: "Self.".utf8), let equals = rest[this...].start(ofPart: " == ".utf8) {
+      result += String(rest[..<this]) ?? ""
+      rest = rest[equals...].dropFirst(" == ".utf8.count)
+    }
+    return result + (String(rest) ?? "")
+  }
+
+  /// Returns a name whose components are quoted where they are keywords.
+  private static func quoted(_ name: String) -> String {
+    name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
   }
 
   /// Returns a qualified name without the names of modules, and without the scopes around local types.

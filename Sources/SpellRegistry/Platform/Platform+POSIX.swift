@@ -39,6 +39,39 @@
     #endif
   }
 
+  /// Runs `body` on a new thread, and returns when it is done.
+  ///
+  /// - Precondition: The system can start another thread.
+  func onNewThread(_ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      let work = unsafe Unmanaged.passRetained(ThreadWork(run: body))
+      #if canImport(Darwin)
+        var thread: pthread_t?
+      #else
+        var thread = pthread_t()
+      #endif
+      let status = unsafe pthread_create(
+        &thread, nil,
+        { argument in
+          let pointer: UnsafeMutableRawPointer? = unsafe argument
+          if let pointer = unsafe pointer { unsafe Unmanaged<ThreadWork>.fromOpaque(pointer).takeRetainedValue().run() }
+          return nil
+        }, unsafe work.toOpaque())
+      precondition(status == 0, "The system can't start another thread (pthread_create: \(status)).")
+      #if canImport(Darwin)
+        if let thread = unsafe thread { unsafe pthread_join(thread, nil) }
+      #else
+        pthread_join(thread, nil)
+      #endif
+    }
+  }
+
+  /// The work of a new thread.
+  private final class ThreadWork {
+    let run: () -> Void
+    init(run: @escaping () -> Void) { self.run = run }
+  }
+
   /// Returns the lowest address and the size of the calling thread's stack, or nil if the system doesn't report them.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     #if canImport(Darwin)

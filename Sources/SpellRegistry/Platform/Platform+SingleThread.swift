@@ -17,6 +17,9 @@
     }
   }
 
+  /// Runs `body` on the only thread.
+  func onNewThread(_ body: () -> Void) { body() }
+
   /// Returns nil, because WebAssembly has no dynamic linker.
   func symbol(_ name: String) -> UnsafeMutableRawPointer? { nil }
 

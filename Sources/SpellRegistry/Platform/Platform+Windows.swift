@@ -1,6 +1,7 @@
 // The thread-local storage and the stack bounds of threads on Windows.
 
 #if os(Windows)
+  internal import Dispatch
   internal import Support
   internal import WinSDK
 
@@ -22,6 +23,20 @@
     var pointer: UnsafeMutableRawPointer? {
       get { unsafe FlsGetValue(index) }
       nonmutating set { _ = unsafe FlsSetValue(index, newValue) }
+    }
+  }
+
+  /// Runs `body` on a thread of Dispatch, and returns when it is done.
+  func onNewThread(_ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      // The calling thread waits for the work, so the closure never runs beside the caller.
+      let work = Unchecked(value: body)
+      let isDone = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "spellbook.thread").async {
+        work.value()
+        isDone.signal()
+      }
+      isDone.wait()
     }
   }
 

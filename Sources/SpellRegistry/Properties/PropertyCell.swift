@@ -81,7 +81,7 @@ extension PropertyCell {
   ///
   /// For a property with an expression, the value comes from a registration for the container's class, or else from the
   /// expression. For any other property, it comes from the registration that the registry chooses, or else from the
-  /// fallback. If neither source has a value, the property keeps its old value. Without an old value, an Optional
+  /// fallback. Nil from a registered initializer isn't stored. If neither source has a value, the property keeps its old value. Without an old value, an Optional
   /// property reads as nil, and for any other property the call throws. If the cell stores the value in another form,
   /// such as a weak reference, only the fallback makes values. If `callsHooks` is true, the hooks are called with a new
   /// value.
@@ -153,6 +153,7 @@ extension PropertyCell {
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
     var result = InitializerRegistry.PutResult.nothing()
+    var isOwn = false
     if fields.type != fields.propertyType {
       // The fallback makes the value, because the registry has no values of the cell's type.
     } else if !hasExpression {
@@ -168,12 +169,17 @@ extension PropertyCell {
         try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
           expression(value)
         }
-        result = .value(callingHooksOf: nil)
+        (result, isOwn) = (.value(callingHooksOf: nil), true)
       }
     }
-    var record: RegistrationRecord?
+    var match: Match?
     switch result {
-    case .value(let heard): record = heard
+    case .value where !isOwn && value.isNil(fields.type):
+      // A registered initializer has no value yet. Nil isn't stored, so that the next read asks again.
+      memory.copy(fields.type, from: value)
+      if let other { replace(cell, with: other) } else { cell.memory.head.gate.settle(as: state) }
+      return
+    case .value(let heard): match = heard
     case .nothing:
       var isMade = false
       try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
@@ -198,7 +204,7 @@ extension PropertyCell {
       cell.settle(as: epoch)
     }
     guard callsHooks else { return }
-    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
+    callHooks(memory, of: match, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
   /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
@@ -229,12 +235,12 @@ extension PropertyCell {
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
       let registry = if let requested { requested } else { try registry(for: container).registry }
-      guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
+      guard case .value(let match) = try putTransientValue(memory, in: container, from: registry) else {
         guard let optional = fields.type as? any OptionalValue.Type else { return false }
         optional.putNil(in: memory)
         return true
       }
-      callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
+      callHooks(memory, of: match, by: registry, in: container, hasHook: hasHook, hook: hook)
       return true
     }
   }

@@ -128,7 +128,7 @@
 
   /// Returns the stored value, or else the registered initializer's value, which is then stored.
   ///
-  /// For an Optional without a registration, the result is nil, which isn't stored.
+  /// For an Optional without a registration, the result is nil. Nil isn't stored, not even that of an initializer.
   ///
   /// - Throws: The error that says why there is no value. Nothing is stored in this case, so the next read tries again.
   ///   There is one exception: if completion hooks seem to cause each other without end, the call throws `.cycle`
@@ -187,7 +187,7 @@
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
     let made = ValueCell(cell.fields.type)
     let registry = if let registry { registry } else { try cell.registry(for: container).registry }
-    guard case .value(let record) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
+    guard case .value(let match) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
       return nil
     }
     made.gate.settle(as: CreationGate.ready)
@@ -195,7 +195,7 @@
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
-      { cell.callHooks(made.memory, of: record, by: registry, in: container) { hook?($0, value) } }
+      { cell.callHooks(made.memory, of: match, by: registry, in: container) { hook?($0, value) } }
     )
   }
 

@@ -8,6 +8,8 @@
     case closure
     /// `body` makes a new value each time, from the value of what the registration hides.
     case wrapping
+    /// `body` makes a new value each time on the main actor, and throws elsewhere.
+    case mainActorClosure
     /// `body` copies the existing value to memory.
     case instance
     /// The associated closure makes a new value asynchronously each time, and `body` never runs.
@@ -59,6 +61,15 @@
   /// Whether the initializer makes its value of others: it is autowired or gets a resolver.
   var asksForOthers: Bool { takesResolver || !dependencies.isEmpty }
   var wraps: Bool { if case .wrapping = kind { true } else { false } }
+
+  /// Whether the calling thread can't run the initializer, because only an async run or the main actor can.
+  var isOutOfReach: Bool {
+    switch kind {
+    case .closure, .wrapping, .instance, .factory: false
+    case .async: true
+    case .mainActorClosure: !isOnMainActor()
+    }
+  }
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { factoryScope != nil }
   /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.

@@ -234,7 +234,8 @@ extension Initializer where Value: Sendable {
     dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(dependencies: dependencies, takesResolver: takesResolver) { memory, request, registry in
+      ErasedInitializer(.mainActorClosure, dependencies: dependencies, takesResolver: takesResolver) {
+        memory, request, registry in
         try requireMainActor()
         memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
       })
@@ -276,7 +277,7 @@ extension Initializer where Value: Sendable {
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer { memory, request, registry in
+      ErasedInitializer(.mainActorClosure) { memory, request, registry in
         try requireMainActor()
         let resolver = Resolver(request, registry)
         let container: Container = resolver.container()

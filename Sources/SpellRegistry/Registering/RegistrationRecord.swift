@@ -126,7 +126,7 @@ package final class RegistrationRecord: Sendable {
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
   /// The registration as a step of an error's path.
-  package var step: InjectionStep { InjectionStep(service, registration: place) }
+  package var step: InjectionStep { InjectionStep(service, servedBy: self) }
   /// The registration in a few words: `Clock in Page named "backup"`.
   package var summary: String {
     var words = [service.name]

@@ -117,9 +117,7 @@ internal import Support
   }
 
   private func step(_ type: any Any.Type) -> InjectionStep {
-    var step = InjectionStep(Service(type, key: record.service.key), registration: record.place)
-    step.name = requestedName?.name
-    return step
+    InjectionStep(Service(type, key: record.service.key), servedBy: record, named: requestedName?.name)
   }
 }
 

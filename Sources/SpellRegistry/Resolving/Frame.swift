@@ -59,6 +59,6 @@ struct FrameSummary: Sendable {
   var located: InjectionStep?
 
   var step: InjectionStep {
-    located ?? InjectionStep(Service(type.type, key: record?.service.key), registration: record?.place)
+    located ?? InjectionStep(Service(type.type, key: record?.service.key), servedBy: record)
   }
 }

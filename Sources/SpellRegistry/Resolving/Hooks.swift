@@ -17,13 +17,24 @@ extension InitializerRegistry {
     }
   }
 
-  /// Calls the hooks of a registration, and then the hooks of this registry, for a request without a property.
-  func callHooks(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
+  /// Whether this registry or a parent has hooks.
+  var mayCallHooks: Bool { hooks.areUsed || parent?.mayCallHooks ?? false }
+
+  /// Calls the hooks of a registration and of the registries, for a request without a property.
+  func callHooks(_ memory: ValueMemory, of match: Match, at point: InjectionPoint) {
     let thread = CurrentThread.current
     thread.callingHooks {
-      let type = record.service == point.service ? record.service.type : point.propertyType
-      record.callHooks(memory, type, at: point, on: thread)
-      hooks.call(memory, point.propertyType, at: point)
+      let type = match.record.service == point.service ? match.record.service.type : point.propertyType
+      match.record.callHooks(memory, type, at: point, on: thread)
+      callOwnHooks(memory, point.propertyType, of: match, at: point)
+    }
+  }
+
+  /// Calls the hooks of this registry, which was asked, and then those of the registry that keeps the value.
+  func callOwnHooks(_ memory: ValueMemory, _ type: any Any.Type, of match: Match?, at point: InjectionPoint) {
+    hooks.call(memory, type, at: point)
+    if let match, match.owner !== self, match.record.isShared || match.record.isInstance {
+      match.owner.hooks.call(memory, type, at: point, askedByChild: true)
     }
   }
 }
@@ -32,15 +43,16 @@ extension InitializerRegistry {
 struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
   private let isUsed = Atomic(false)
-  private let hooks = Lock<[Hook]>([])
+  /// The hooks, each with whether it also hears of what its registry keeps for a child that is asked.
+  private let hooks = Lock<[(hook: Hook, hearsOfChildren: Bool)]>([])
 
   /// Whether there are any hooks, determined without a lock.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a hook sees the flag set.
   var areUsed: Bool { isUsed.load(ordering: .relaxed) }
 
-  func add(_ hook: @escaping Hook) {
-    hooks.withLock { $0.append(hook) }
+  func add(hearsOfChildren: Bool = true, _ hook: @escaping Hook) {
+    hooks.withLock { $0.append((hook, hearsOfChildren)) }
     isUsed.store(true, ordering: .relaxed)
   }
 
@@ -48,13 +60,13 @@ struct Hooks: ~Copyable, Sendable {
   ///
   /// If a hook is already running on this thread, the function calls no hooks, because hooks that cause each other's
   /// calls might never end.
-  func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
+  func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint, askedByChild: Bool = false) {
     if !areUsed { return }
     let thread = CurrentThread.current
     if thread.fields.turn.isInHook { return }
     thread.fields.turn.isInHook = true
     defer { thread.fields.turn.isInHook = false }
     let value = memory.any(type)
-    for hook in hooks.withLock({ $0 }) { hook(value, point) }
+    for (hook, hearsOfChildren) in hooks.withLock({ $0 }) where hearsOfChildren || !askedByChild { hook(value, point) }
   }
 }

@@ -71,8 +71,8 @@ extension InitializerRegistry {
       let made = try await madeCell(of: match, by: initializer, named: name, asker: asker, in: resolution)
       // If `made` is nil, the registration was withdrawn after the search. In this case, the loop searches again.
       guard let cell = made else { continue }
-      if hooks.areUsed || record.hooks.areUsed {
-        callHooks(cell.memory, of: record, at: Request(record.service, named: name).point)
+      if record.hooks.areUsed || mayCallHooks {
+        callHooks(cell.memory, of: match, at: Request(record.service, named: name).point)
       }
       return record.service == service ? cell : cell.wrapped(as: service.type)
     }

@@ -50,8 +50,8 @@ extension InitializerRegistry {
     let request = Request(type, named: name.map { RequestedName($0) })
     let thread = CurrentThread.current
     return try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      guard case .value(let record) = try putValue(memory, request, on: thread) else { return false }
-      if let record { callHooks(memory, of: record, at: request.point) }
+      guard case .value(let match) = try putValue(memory, request, on: thread) else { return false }
+      if let match { callHooks(memory, of: match, at: request.point) }
       return true
     }
   }

@@ -105,7 +105,7 @@ extension InitializerRegistry {
           try putScopedValue(memory, request, match.record, of: Borrowed(match.owner), on: thread)
         } else { try putValue(memory, request, on: thread) }
       switch result {
-      case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
+      case .value(let match): if let match { callHooks(memory, of: match, at: request.point) }
       case .nothing where match != nil: return false
       case .nothing(let optional):
         guard let optional else { throw missing(request) }
@@ -118,7 +118,7 @@ extension InitializerRegistry {
   /// The result of putting a value in memory.
   enum PutResult {
     /// A value was put in memory. The value's registration is included if the caller has to call hooks.
-    case value(callingHooksOf: RegistrationRecord?)
+    case value(callingHooksOf: Match?)
     /// No value was put in memory.
     ///
     /// If no registration matches a request for an Optional type, that type is included, so that the caller can use nil
@@ -133,7 +133,7 @@ extension InitializerRegistry {
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
-    let callsHooks = hooks.areUsed || RequestRecorder.isUsed
+    let callsHooks = mayCallHooks || RequestRecorder.isUsed
     while true {
       let found = find(request, Search(copying: callsHooks ? nil : memory))
       if let reporter { reporter.report(request, isFound: !found.isNothing) }
@@ -168,14 +168,19 @@ extension InitializerRegistry {
       case .nothing: try make(memory, record, request, on: thread)
       case .graph: try putGraphValue(memory, record, request, on: thread)
       case .shared(let kept):
-        if try !owner.object.putValue(memory, of: kept, record, request, on: thread) { return .nothing() }
+        do throws(InjectionError) {
+          if try !owner.object.putValue(memory, of: kept, record, request, on: thread) { return .nothing() }
+        } catch { throw owner.object === self ? error : explained(error, keptBy: record) }
       case .factory:
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
         putFactory(in: memory, request, record, of: owner, isKept: request.isFromKept || thread.isKept)
         return .value(callingHooksOf: nil)
       }
     }
-    return hooks.areUsed || record.hooks.areUsed ? .value(callingHooksOf: record) : .value(callingHooksOf: nil)
+    if hooks.areUsed || record.hooks.areUsed || owner.object.hooks.areUsed {
+      return .value(callingHooksOf: Match(record: record, owner: owner.object))
+    }
+    return .value(callingHooksOf: nil)
   }
 
   /// Copies a registration's kept value to memory, and makes the value first if necessary.
@@ -186,9 +191,9 @@ extension InitializerRegistry {
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
-    if record.isAsync {
-      // Only an async run may make the value. If there is no value yet, `make` throws the error that says which call to
-      // await.
+    if record.initializer.isOutOfReach {
+      // If there is no value yet, `make` throws the error that says what to call instead. Another thread may be making
+      // the value, but this thread mustn't wait for the main actor.
       if kept.copyIfReady(to: memory, in: self) { return true }
       guard table.read({ $0.contains(record) }) else { return false }
       try make(memory, record, request, on: thread)
@@ -246,7 +251,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
-    case .closure, .wrapping, .factory: break
+    case .closure, .wrapping, .mainActorClosure, .factory: break
     // An instance already exists and has no dependencies, so it needs no frame.
     case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
     case .async:
@@ -255,7 +260,8 @@ extension InitializerRegistry {
       if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)
       }
-      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
+      let step = request.step(record)
+      throw InjectionError(.notReady, through: [step], advice: record.adviceToAwait(at: step))
     }
     var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
@@ -280,7 +286,7 @@ extension InitializerRegistry {
 
 extension RegistrationRecord {
   /// The advice for a value that doesn't exist yet because its initializer is async.
-  fileprivate var adviceToAwait: String {
+  fileprivate func adviceToAwait(at step: InjectionStep) -> String {
     if lifetime.isShared { return "Await it first: \(step.callThatAwaits)." }
     return """
       Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(step.callThatAwaits). To read it after it \

@@ -98,13 +98,8 @@ public struct InjectionPoint {
 
   /// Returns the injection point as a step of an error's path.
   package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
-    var step = InjectionStep(record?.service ?? service, registration: record?.place)
-    step.name = requestedName?.name
-    guard let identity else { return step }
-    step.declaration = identity.place.description
-    step.property = containerType.map { type in
-      "\(TypeName.of(type)).\(declaredName ?? "(unnamed: built without reflection metadata)")"
-    }
+    var step = InjectionStep(record?.service ?? service, servedBy: record, named: requestedName?.name)
+    if let identity { step.note(property: declaredName, in: containerType, declaredAt: identity.place) }
     return step
   }
 }

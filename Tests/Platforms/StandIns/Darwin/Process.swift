@@ -35,6 +35,22 @@ public func pthread_get_stackaddr_np(_ thread: pthread_t) -> UnsafeMutableRawPoi
   return low + size
 }
 
+public func pthread_create(
+  _ thread: UnsafeMutablePointer<pthread_t?>!, _ attributes: UnsafePointer<pthread_attr_t>!,
+  _ start: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?, _ argument: UnsafeMutableRawPointer!
+) -> Int32 {
+  typealias Start = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+  var made = Glibc.pthread_t()
+  let status = Glibc.pthread_create(&made, nil, unsafeBitCast(start, to: Start.self), argument)
+  thread.pointee = pthread_t(bitPattern: UInt(made))
+  return status
+}
+
+@discardableResult
+public func pthread_join(_ thread: pthread_t, _ value: UnsafeMutablePointer<UnsafeMutableRawPointer?>!) -> Int32 {
+  Glibc.pthread_join(Glibc.pthread_t(UInt(bitPattern: thread)), nil)
+}
+
 /// On Darwin, the handle of all images is -2 and not null.
 public func dlsym(_ handle: UnsafeMutableRawPointer!, _ symbol: UnsafePointer<CChar>!) -> UnsafeMutableRawPointer! {
   Glibc.dlsym(handle == UnsafeMutableRawPointer(bitPattern: -2) ? nil : handle, symbol)
