@@ -1,3 +1,4 @@
+import Foundation
 import SpellRegistry
 import TestSupport
 import Testing
@@ -316,5 +317,30 @@ private struct Three: Sendable {}
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
     registry.register(Two.self, .async { Two() })
     _ = try await registry.resolveAsync(One.self)
+  }
+
+  @Test("a cycle through a task that the initializer awaits is told on standard error")
+  func toldCycle() async {
+    await #expect(processExitsWith: .success) {
+      var ends: [Int32] = [0, 0]
+      guard unsafe pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) == STDERR_FILENO else { exit(2) }
+      let registry = InitializerRegistry()
+      registry.register(
+        Network.self, scope: .singleton,
+        .async { resolver in
+          let registry = resolver.registry
+          async let clock = registry.resolveAsync(Clock.self)
+          return try await Network(clock: clock)
+        })
+      registry.register(
+        Clock.self, scope: .singleton,
+        .async { resolver in try await resolver.resolveAsync(Network.self).clock })
+      let task = Task { try await registry.resolveAsync(Network.self) }
+      var bytes = [UInt8](repeating: 0, count: 2_000)
+      let count = unsafe read(ends[0], &bytes, bytes.count)
+      let message = String(decoding: bytes[..<max(count, 0)], as: UTF8.self)
+      withExtendedLifetime(task) {}
+      exit(message.contains("Network → Clock → Network") ? 0 : 1)
+    }
   }
 }

@@ -78,30 +78,3 @@ func lowestUsableStackAddress() -> UInt {
   let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
   return address < limit && limit - address < 1 << 20
 }
-
-/// A clock that shows the time since its creation, as measured by a clock of any type.
-final class ElapsedClock: Sendable {
-  private let elapsed: @Sendable () -> Duration
-
-  init(_ clock: some Clock<Duration>) {
-    let start = clock.now
-    elapsed = { start.duration(to: clock.now) }
-  }
-
-  /// The clock of registries that are created without a clock and without a parent.
-  static let continuous = ElapsedClock(ContinuousClock())
-
-  var now: Duration { elapsed() }
-}
-
-/// The advice at the end of a message about a bug in this package.
-let reportThis = "Report this text as an issue of Spellbook's repository."
-
-/// Stops the program with a message, even in release builds, in which `preconditionFailure` prints no message.
-///
-/// If the current registry belongs to a test, and `place` isn't nil, the test first gets the message as an issue.
-package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {
-  guard let place else { fatalError(message) }
-  InitializerRegistry.current.reportFailure(message, at: place)
-  fatalError(message, file: place.fileID, line: UInt(place.line))
-}

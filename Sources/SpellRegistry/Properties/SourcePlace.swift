@@ -1,3 +1,5 @@
+internal import Support
+
 /// A location in source code, such as `App/Page.swift:3`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let fileID: StaticString
@@ -27,5 +29,24 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
     unsafe hasher.combine(fileID.utf8Start)
     hasher.combine(line)
     hasher.combine(column)
+  }
+}
+
+extension SourcePlace {
+  private static let declared = Lock<Set<SourcePlace>>([])
+
+  /// Returns the place of a new key, or stops the program if the place already has a key.
+  ///
+  /// The program stops if a key is declared as a computed property, for example. Each use of the property would create
+  /// another key, so a registration for the first key would have no effect on the second key.
+  static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    if declared.withLock({ $0.insert(place).inserted }) { return place }
+    trap(
+      """
+      A declared key is made a second time at \(place), so what is registered for the first isn't used for the second. \
+      Declare it as a constant that is made once: static let name = InjectionKey { … }. A function that makes keys \
+      takes the parameters fileID, line and column, with #fileID, #line and #column as defaults, and passes them on.
+      """, at: place)
   }
 }

@@ -148,11 +148,12 @@ final class AsyncRun: Sendable {
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
     guard let asker else {
+      guard let starter = CurrentThread.current.run() else { return try await wait() }
       // The calling task is about to await this run. This run may be waiting for the initializer that has started the
       // calling task. If that initializer awaits the task, the run and the task would wait for each other forever.
-      if let path = CurrentThread.current.run()?.path(from: self) {
-        throw InjectionError(.cycle, through: path.map(\.record.step))
-      }
+      if let path = starter.path(from: self) { throw InjectionError(.cycle, through: path.map(\.record.step)) }
+      let watch = Task.detached { [starter] in await starter.reportLongWait(for: self) }
+      defer { watch.cancel() }
       return try await wait()
     }
     // Requests from other tasks can join only the first run of the task, because the later runs make values that aren't
@@ -171,6 +172,13 @@ final class AsyncRun: Sendable {
   ///
   /// - Parameter task: The runs that execute in this run's task; see ``ofSameTask``.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
+    if let cycle = cycle(through: other) { return cycle }
+    task[0].state.withLock { $0.awaited.append(Await(path: task.dropFirst() + [other])) }
+    return nil
+  }
+
+  /// Returns the runs after `other` of the cycle that a wait of this run for `other` would complete; nil if there is none.
+  private func cycle(through other: AsyncRun) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]
     while let path = paths.popLast(), let last = path.last {
@@ -180,27 +188,32 @@ final class AsyncRun: Sendable {
         paths.append(path + next.path)
       }
     }
-    task[0].state.withLock { $0.awaited.append(Await(path: task.dropFirst() + [other])) }
     return nil
+  }
+
+  /// Reports on standard error, after five seconds, that a task that this run's initializer has started waits for
+  /// `other`, if that run waits for this one.
+  ///
+  /// It is no error, because the initializer may not await the task. Which task awaits which can't be found out.
+  private func reportLongWait(for other: AsyncRun) async {
+    guard (try? await Task.sleep(for: .seconds(5))) != nil,
+      let cycle = Self.awaiting.withLock({ _ in cycle(through: other) })
+    else { return }
+    let steps = ([self, other] + cycle).map(\.record.step)
+    writeToStandardError(
+      """
+      Spellbook: a task that the async initializer of \(steps[0].typeName) started has waited 5 seconds for \
+      \(steps[1].typeName), which waits for \(steps[0].typeName): \(steps.map(\.typeName).joined(separator: " → ")). If the \
+      initializer awaits that task, neither ever ends. Ask in the initializer itself, with its resolver, which throws the \
+      error of the cycle; or don't await the task. Registered at \(steps[0].registration ?? "") and \
+      \(steps[1].registration ?? "").
+
+      """)
   }
 
   private func endAwaiting(_ other: AsyncRun) {
     state.withLock { state in
       if let index = state.awaited.firstIndex(where: { $0.other === other }) { state.awaited.remove(at: index) }
     }
-  }
-}
-
-extension ValueCell {
-  /// Returns a cell with the value wrapped in one or more Optionals, or this cell if `type` isn't an Optional type.
-  ///
-  /// - Precondition: If `type` is an Optional type, it wraps the cell's type in one or more Optionals.
-  func wrapped(as type: any Any.Type) -> ValueCell {
-    guard let optional = type as? any OptionalValue.Type else { return self }
-    let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)
-    let cell = ValueCell(type)
-    optional.putSome(inner.memory, in: cell.memory)
-    cell.gate.settle(as: CreationGate.ready)
-    return cell
   }
 }

@@ -2,21 +2,6 @@ internal import Support
 internal import Synchronization
 
 extension InitializerRegistry {
-  /// Calls `postInject()` on each registered ``PostInjectable`` instance, in the order of registration.
-  ///
-  /// This method holds no lock during the calls, and ignores instances that are registered in a parent. An object that
-  /// is registered twice gets only one call of `postInject()`.
-  public func postInjectInstances() {
-    var called: Set<ObjectIdentifier> = []
-    for record in registrations {
-      // The cast also unwraps an Optional, so that the next check sees the wrapped object, not the Optional.
-      guard let instance = record.instance as? any PostInjectable else { continue }
-      let isObject = type(of: instance) is any AnyObject.Type
-      if isObject && !called.insert(ObjectIdentifier(instance as AnyObject)).inserted { continue }
-      instance.postInject()
-    }
-  }
-
   /// Whether this registry or a parent has hooks.
   var mayCallHooks: Bool { hooks.areUsed || parent?.mayCallHooks ?? false }
 
