@@ -170,6 +170,7 @@ private struct Trackers { let all: [any Tracker] }
     struct Book {}
     struct Row<Item> {}
     protocol Item {}
+    struct `in` {}
   }
 
   @Test("a type in source code: with the types it is nested in, and in parentheses where `.self` or `?` needs them")
@@ -181,6 +182,9 @@ private struct Trackers { let all: [any Tracker] }
     #expect(TypeName.source(of: String.Index.self) == "String.Index.self")
     #expect(TypeName.source(of: Page.self) == "Page.self")
     #expect(TypeName.source(of: Local.self) == "Local.self")
+    #expect(TypeName.source(of: Void.self) == "Void.self")
+    #expect(TypeName.source(of: Shelf.`in`.self) == "InjectionErrorTests.Shelf.`in`.self")
+    #expect(TypeName.source(of: (any Sequence<Int>).self) == "(any Sequence<Int>).self")
     #expect(TypeName.source(of: (() -> Clock).self) == "(() -> Clock).self")
     #expect(TypeName.source(of: (() -> Int)?.self) == "(() -> Int)?.self")
     #expect(TypeName.source(of: [() -> Int].self) == "Array<() -> Int>.self")

@@ -125,7 +125,10 @@ package enum TypeName {
 
   /// Returns a name whose components are quoted where they are keywords.
   private static func quoted(_ name: String) -> String {
-    name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
+    // Keywords begin with a lowercase letter, unlike most types.
+    let starts = zip(".\(name)".utf8, name.utf8).lazy.filter { $0.0 == UInt8(ascii: ".") }
+    guard starts.contains(where: { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0.1 }) else { return name }
+    return name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
   }
 
   /// Returns a qualified name without the names of modules, and without the scopes around local types.
