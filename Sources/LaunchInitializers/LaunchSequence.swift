@@ -199,7 +199,7 @@ public final class LaunchSequence: Sendable {
   /// Independent steps are shut down concurrently. If a launch is under way, its steps are canceled, and ``launch()``
   /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
   /// cancellation. Several calls share one shutdown with the shortest of their limits, and get the same report. A
-  /// shutdown that began for another reason has a limit of 25 seconds, or the limit of
+  /// shutdown that began for another reason has a limit of 20 seconds, or the limit of
   /// ``run(on:repeatingOn:drain:shutDownWithin:)``, and a call may only shorten that limit. A call from one of the
   /// sequence's own steps doesn't wait, and returns an empty report.
   ///
@@ -210,7 +210,7 @@ public final class LaunchSequence: Sendable {
   ///   failed. A step that the shutdown didn't reach in time is reported as not run.
   /// - Precondition: The limit isn't negative.
   @discardableResult
-  public func shutDown(within limit: Duration = .seconds(25)) async -> LaunchReport {
+  public func shutDown(within limit: Duration = .seconds(20)) async -> LaunchReport {
     Self.check(limit)
     if callingStep == nil { return await answer(to: enroll(.shutDown(within: limit))).report }
     handle(.call(nil, .shutDown(within: limit)))
@@ -249,7 +249,7 @@ public final class LaunchSequence: Sendable {
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], repeatingOn repeating: [LaunchSignal] = [],
-    drain: Duration = .zero, shutDownWithin limit: Duration = .seconds(25)
+    drain: Duration = .zero, shutDownWithin limit: Duration = .seconds(20)
   ) async -> Int32 {
     Self.check(limit)
     if let id = callingStep {

@@ -293,7 +293,7 @@ struct Oracle {
     } else if machine.closing.reachedLimit == nil, !cannotStop.contains(job.step) {
       guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
       // A step that isn't the last one gets a part of the time that is left until the limit.
-      let left = deadline.map { ($0 - plan.grace - asked) * 3 / 4 } ?? .seconds(25)
+      let left = deadline.map { ($0 - plan.grace - asked) * 3 / 4 } ?? .seconds(20)
       if now < asked + min(plan.steps[index].stopTimeout, left) { fault("\(job) is cancelled before its stop timeout") }
     }
   }

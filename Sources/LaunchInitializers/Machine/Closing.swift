@@ -90,6 +90,7 @@ struct Closing: Sendable {
 extension Duration {
   /// The time limit of a shutdown for which the program sets none.
   ///
-  /// With the grace period, it is less than the 30 seconds after which Kubernetes kills a process by default.
-  static let shutDownLimit = Duration.seconds(25)
+  /// With a drain of some seconds and the grace period, it is less than the 30 seconds after which Kubernetes kills a
+  /// process by default.
+  static let shutDownLimit = Duration.seconds(20)
 }
