@@ -107,7 +107,7 @@ public final class InitializerRegistry: Sendable {
   /// Creates the registry that takes the place of one that ends, until its kept values are dropped.
   ///
   /// The new registry takes over the registrations, and what `reference` refers to from now on.
-  private init(inPlaceOf registry: InitializerRegistry, _ reference: RegistryReference?) {
+  init(inPlaceOf registry: InitializerRegistry, _ reference: RegistryReference?) {
     (parent, context, clock, reporter) = (registry.parent, registry.context, registry.clock, registry.reporter)
     madeReference = Lock(reference)
     number = registry.number
@@ -117,11 +117,8 @@ public final class InitializerRegistry: Sendable {
   }
 
   deinit {
-    // The deinitializers of kept values, and the hooks for their removal, may ask for values. Nothing can
-    // refer to a registry any longer while its deinitializer runs, so another registry answers them.
     let reference = madeReference.withLock(\.self)
-    guard reference != nil || table.read({ $0.hasKeptValues }) else { return }
-    InitializerRegistry(inPlaceOf: self, reference).dropEverything()
+    if reference != nil || table.read({ $0.hasKeptValues }) { end(reference) }
   }
 
   /// Creates a registry whose parent is this one, for example for a single request to a server.

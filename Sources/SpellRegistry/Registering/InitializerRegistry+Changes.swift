@@ -14,7 +14,8 @@ extension InitializerRegistry {
   /// deinitializers ask for. Then all registrations are withdrawn at once. A property that already has a value keeps the
   /// value. The parent's registrations stay, and so do this registry's own hooks, which ``onInjection(_:)`` added.
   public func removeAll() {
-    dropKeptValues()
+    var values = takeKeptValues()
+    drop(&values)
     withdraw { table in
       var removed = RegistrationTable()
       swap(&table, &removed)
@@ -70,20 +71,18 @@ extension InitializerRegistry {
     table.change { record.takeKeptValues(changing: &$0) }
   }
 
-  /// Drops all values that this registry keeps, so that later requests make new ones.
+  /// Takes all values that this registry keeps, so that later requests make new ones.
   ///
   /// Values that are being made stay.
   ///
-  /// - Returns: Whether any value was dropped.
-  @discardableResult private func dropKeptValues() -> Bool {
-    guard table.read({ $0.hasKeptValues }) else { return false }
-    var values = table.change { table in
-      table.everything.flatMap { record in
+  /// - Returns: The values, for the caller to drop.
+  private func takeKeptValues() -> [DroppedValue] {
+    guard table.read({ $0.hasKeptValues }) else { return [] }
+    return table.change { table in
+      table.keeping.flatMap { record in
         record.keptValues.compactMap { $0.takeIfReady(from: record, changing: &table) }
       }
     }
-    defer { drop(&values) }
-    return !values.isEmpty
   }
 
   /// Releases values that this registry kept, the newest first, and leaves the array empty.
@@ -107,24 +106,39 @@ extension InitializerRegistry {
     }
   }
 
-  /// Takes the registrations and their kept values over from a registry that ends.
+  /// Takes the registrations over from a registry that ends.
   func takeRegistrations(of registry: InitializerRegistry) {
     var taken = RegistrationTable()
     registry.table.change { swap(&$0, &taken) }
     table.change { swap(&$0, &taken) }
   }
 
-  /// Drops all kept values, and then withdraws all registrations, the newest first.
+  /// Drops all kept values of this registry, which ends, and then withdraws all registrations, the newest first.
   ///
-  /// After that, objects that refer to this registry weakly find no registry.
-  func dropEverything() {
+  /// The deinitializers of the values, and the hooks for their removal, may ask for other values. Nothing can refer to a
+  /// registry any longer while its deinitializer runs, so another registry answers them.
+  ///
+  /// - Parameter reference: The weak reference that objects share; nil if there are none that could ask this registry.
+  func end(_ reference: RegistryReference?) {
+    var values = takeKeptValues()
+    if reference == nil, !values.contains(where: { $0.record?.hasRemovals ?? false }) { return drop(&values) }
+    InitializerRegistry(inPlaceOf: self, reference).dropEverything(startingWith: values)
+  }
+
+  private func dropEverything(startingWith first: [DroppedValue]) {
+    var values = first
     // A deinitializer may ask for a value that wasn't there before, and that value's deinitializer for another one.
     // Values that make each other again without end are given up after a while.
-    var rounds = 0
-    while rounds < 100, dropKeptValues() { rounds += 1 }
+    for _ in 0..<100 {
+      drop(&values)
+      values = takeKeptValues()
+      if values.isEmpty { break }
+    }
+    drop(&values)
     var records = table.read { $0.everything }
     while let record = records.popLast() { remove(record) }
     removeAll()
+    // After that, objects that refer to this registry weakly find no registry.
     let reference = madeReference.withLock { $0.take() }
     reference?.replaceTarget(with: nil)
   }

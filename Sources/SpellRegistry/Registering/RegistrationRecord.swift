@@ -205,6 +205,9 @@ package final class RegistrationRecord: Sendable {
     }
   }
 
+  /// Whether the registration keeps values, now or later.
+  var mayKeepValues: Bool { kept != nil || factoryValues != nil }
+
   /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
 
@@ -219,6 +222,8 @@ package final class RegistrationRecord: Sendable {
   func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
     notes.withLock { $0.append(.removal(removal)) }
   }
+
+  var hasRemovals: Bool { firstNote { if case .removal = $0 { true } else { nil } } ?? false }
 
   /// Calls the removal hooks for a value that the registration no longer keeps.
   func callRemovalHooks(of cell: ValueCell, in registry: InitializerRegistry) {
