@@ -197,7 +197,7 @@ public final class InitializerRegistry: Sendable {
 
   /// Calls `hook` after each injection through this registry, but not for what it keeps if a child is asked.
   package func onOwnInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) {
-    hooks.add(hearsOfChildren: false, hook)
+    hooks.add(isForChildren: false, hook)
   }
 
   /// This registry, its parent, and so on up to the outermost registry.

@@ -28,16 +28,16 @@ extension InitializerRegistry {
 struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
   private let isUsed = Atomic(false)
-  /// The hooks, each with whether it also hears of what its registry keeps for a child that is asked.
-  private let hooks = Lock<[(hook: Hook, hearsOfChildren: Bool)]>([])
+  /// The hooks, each with whether it is also called for what its registry keeps, if a child was asked.
+  private let hooks = Lock<[(hook: Hook, isForChildren: Bool)]>([])
 
   /// Whether there are any hooks, determined without a lock.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a hook sees the flag set.
   var areUsed: Bool { isUsed.load(ordering: .relaxed) }
 
-  func add(hearsOfChildren: Bool = true, _ hook: @escaping Hook) {
-    hooks.withLock { $0.append((hook, hearsOfChildren)) }
+  func add(isForChildren: Bool = true, _ hook: @escaping Hook) {
+    hooks.withLock { $0.append((hook, isForChildren)) }
     isUsed.store(true, ordering: .relaxed)
   }
 
@@ -52,6 +52,6 @@ struct Hooks: ~Copyable, Sendable {
     thread.fields.turn.isInHook = true
     defer { thread.fields.turn.isInHook = false }
     let value = memory.any(type)
-    for (hook, hearsOfChildren) in hooks.withLock({ $0 }) where hearsOfChildren || !askedByChild { hook(value, point) }
+    for (hook, isForChildren) in hooks.withLock({ $0 }) where isForChildren || !askedByChild { hook(value, point) }
   }
 }
