@@ -138,7 +138,7 @@
   /// Creates a property with an expression, and passes each created value to a method of the enclosing object.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
-  @inlinable public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -149,7 +149,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a method of
   /// that object.
-  @inlinable public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -161,7 +161,7 @@
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
-  @inlinable public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {

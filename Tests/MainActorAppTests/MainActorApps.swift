@@ -87,7 +87,7 @@ final class FolderLoader: PartialLoader {
   }
 }
 /// A class without a declared initializer, which can be created on any actor.
-final class Draft {
+final class Blank {
   var text = ""
 }
 
@@ -195,19 +195,19 @@ final class FakeForecast: Forecast {
   func nonisolatedClasses() async throws {
     let registry = registry
     registry.register((any PartialLoader).self) { FolderLoader() }
-    registry.register { Draft() }
-    registry.register(named: "main", .onMainActor { Draft() })
+    registry.register { Blank() }
+    registry.register(named: "main", .onMainActor { Blank() })
     let code = await Task.detached { () -> InjectionError.Code? in
       #expect(throws: SkipInitializer.self) { try FolderLoader().load(Int.self, named: "count") }
       do throws(InjectionError) {
         _ = try registry.resolve((any PartialLoader).self)
-        _ = try registry.resolve(Draft.self)
-        _ = try registry.resolve(Draft.self, named: "main")
+        _ = try registry.resolve(Blank.self)
+        _ = try registry.resolve(Blank.self, named: "main")
       } catch { return error.code }
       return nil
     }.value
     #expect(code == .wrongIsolation)
-    #expect(try registry.resolve(Draft.self).text == "")
+    #expect(try registry.resolve(Blank.self).text == "")
   }
 
   @Test("a main-actor class is registered and injected, alone, autowired and for a class")

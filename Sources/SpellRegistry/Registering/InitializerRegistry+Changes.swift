@@ -122,11 +122,10 @@ extension InitializerRegistry {
   func end(_ reference: RegistryReference?) {
     var values = takeKeptValues()
     if reference == nil, !values.contains(where: { $0.record?.hasRemovals ?? false }) { return drop(&values) }
-    InitializerRegistry(inPlaceOf: self, reference).dropEverything(startingWith: values)
+    InitializerRegistry(inPlaceOf: self, reference).dropEverything(startingWith: &values)
   }
 
-  private func dropEverything(startingWith first: [DroppedValue]) {
-    var values = first
+  private func dropEverything(startingWith values: inout [DroppedValue]) {
     // A deinitializer may ask for a value that wasn't there before, and that value's deinitializer for another one.
     // Values that make each other again without end are given up after a while.
     for _ in 0..<100 {
