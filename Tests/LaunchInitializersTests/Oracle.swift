@@ -120,6 +120,9 @@ struct Oracle {
     case .cannotStop(let job): cannotStop.insert(job.step)
     default: break
     }
+    // A call during the shutdown may shorten the limit.
+    if case .call(_, .shutDown) = input, machine.phase == .closing { shorten(to: plan.limit) }
+    if case .call(_, .run) = input, machine.phase == .closing { shorten(to: plan.limit) }
     let before = Set(machine.jobs.keys)
     let actions = machine.handle(input, at: now)
     for job in before.subtracting(machine.jobs.keys) where alive.contains(job) {
@@ -136,6 +139,10 @@ struct Oracle {
     for action in actions { perform(action) }
     checkWork()
     checkServices()
+  }
+
+  mutating func shorten(to limit: Duration) {
+    if let deadline { self.deadline = min(deadline, now + limit + plan.grace) }
   }
 
   mutating func note(_ job: Job, _ result: Machine.Result) {
