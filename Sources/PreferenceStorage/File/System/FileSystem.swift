@@ -165,7 +165,7 @@ package class FileSystem: @unchecked Sendable {
   /// Returns the status of the file that the path leads to, and follows symbolic links.
   func targetStatus(atPath path: FilePath) throws(SystemError) -> FileStatus {
     var status = stat()
-    _ = try retrying("stat") { path.withCString { stat($0, &status) } }
+    _ = try retrying("fstatat") { path.withCString { fstatat(AT_FDCWD, $0, &status, 0) } }
     return FileStatus(status)
   }
 

@@ -262,6 +262,16 @@ public func lstat(_ path: UnsafePointer<CChar>!, _ status: UnsafeMutablePointer<
   status.pointee = stat(found)
   return answer
 }
+public let AT_FDCWD: Int32 = -2
+public func fstatat(
+  _ folder: Int32, _ path: UnsafePointer<CChar>!, _ status: UnsafeMutablePointer<stat>!, _ flags: Int32
+) -> Int32 {
+  precondition(folder == AT_FDCWD && flags == 0, "Only what the package calls is here.")
+  var found = Glibc.stat()
+  let answer = Capitals.folding(path) { Glibc.fstatat(Glibc.AT_FDCWD, $0, &found, 0) }
+  status.pointee = stat(found)
+  return answer
+}
 public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>!) -> Int32 {
   var found = Glibc.stat()
   let answer = Glibc.fstat(file, &found)

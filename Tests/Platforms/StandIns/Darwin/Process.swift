@@ -35,6 +35,7 @@ public func pthread_get_stackaddr_np(_ thread: pthread_t) -> UnsafeMutableRawPoi
   return low + size
 }
 
+@discardableResult
 public func pthread_create(
   _ thread: UnsafeMutablePointer<pthread_t?>!, _ attributes: UnsafePointer<pthread_attr_t>!,
   _ start: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?, _ argument: UnsafeMutableRawPointer!
@@ -199,18 +200,6 @@ public func pthread_sigmask(
 }
 @discardableResult public func pthread_detach(_ thread: pthread_t) -> Int32 {
   Glibc.pthread_detach(Glibc.pthread_t(UInt(bitPattern: thread)))
-}
-@discardableResult
-public func pthread_create(
-  _ thread: UnsafeMutablePointer<pthread_t?>!, _ attributes: UnsafeRawPointer!,
-  _ body: @escaping @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?,
-  _ argument: UnsafeMutableRawPointer?
-) -> Int32 {
-  precondition(attributes == nil, "Only what the package calls is here.")
-  var id = Glibc.pthread_t()
-  let call = unsafeBitCast(
-    body, to: (@convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?).self)
-  return Glibc.pthread_create(&id, nil, call, argument)
 }
 @discardableResult public func kill(_ process: Int32, _ number: Int32) -> Int32 { Glibc.kill(process, number) }
 public func _exit(_ status: Int32) -> Never { Glibc._exit(status) }

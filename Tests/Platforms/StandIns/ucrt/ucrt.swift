@@ -13,3 +13,4 @@ public func memcmp(_ one: UnsafeRawPointer!, _ other: UnsafeRawPointer!, _ count
 public func _write(_ file: Int32, _ buffer: UnsafeRawPointer!, _ count: UInt32) -> Int32 {
   Int32(Glibc.write(file, buffer, Int(count)))
 }
+public func exit(_ status: Int32) -> Never { Glibc.exit(status) }
