@@ -3,20 +3,6 @@
   import Testing
 
   @Suite struct LaunchTourTests {
-    private static let readme = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../README.md")
-
-    @Test func printsTheTimelineThatTheReadmeShows() throws {
-      let output = try run()
-      let text = try String(contentsOf: Self.readme, encoding: .utf8)
-      let command = "swift run --package-path Examples LaunchTour"
-      let named = try #require(text.firstRange(of: "`\(command)`"))
-      let shown = try #require(text[named.upperBound...].firstRange(of: "```\n"))
-      let excerpt = text[shown.upperBound...].prefix { $0 != "…" }
-      #expect(excerpt.split(separator: "\n").count >= 9)
-      #expect(output.contains(excerpt), "\(output)")
-    }
-
     @Test func restartsAServiceAndShutsDownAtASignal() throws {
       let output = try run()
       let last = output.split(separator: "\n").suffix(12).map(String.init)
