@@ -39,6 +39,11 @@ private final class Phoenix: Sendable {
   private let log = Log()
   private let cache = ScopeCache("cache")
 
+  /// Requests a value, and releases it before the registry may end.
+  private func request<Value>(_: Value.Type, from registry: InitializerRegistry) throws {
+    try withExtendedLifetime(registry) { _ = try registry.resolve(Value.self) }
+  }
+
   enum Way: CaseIterable { case end, removeAll, reset }
 
   /// Registers three values that need each other in order, in an order that isn't theirs.
@@ -55,7 +60,7 @@ private final class Phoenix: Sendable {
     func make() throws {
       let registry = InitializerRegistry(parent: parent)
       fill(registry)
-      _ = try registry.resolve(Third.self)
+      try request(Third.self, from: registry)
       switch way {
       case .end: break
       case .removeAll: registry.removeAll()
@@ -73,7 +78,7 @@ private final class Phoenix: Sendable {
     let registry = InitializerRegistry()
     registry.register { [log] in log }
     let registration = registry.register(scope: .singleton) { Connection("it") }
-    _ = try registry.resolve(Connection.self)
+    try request(Connection.self, from: registry)
     switch way {
     case .unregister: registration.unregister()
     case .replace: registry.register(scope: .singleton) { Connection("other") }
@@ -97,7 +102,7 @@ private final class Phoenix: Sendable {
     func make() throws {
       let registry = InitializerRegistry()
       registry.register(scope: .singleton) { Phoenix() }
-      _ = try registry.resolve(Phoenix.self)
+      try request(Phoenix.self, from: registry)
     }
     try make()
   }
