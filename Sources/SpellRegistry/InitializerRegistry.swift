@@ -279,7 +279,7 @@ package final class RegistryReporter: Sendable {
   /// Makes the next read of each injected property count as a request, even if a value has already been injected.
   package func noteReads() { _ = Epoch.current.advance() }
 
-  @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
+  @inline(never) func report(_ request: Request, isFound: Bool = true) {
     receivers.withLock(\.onRequest)?(request.service, isFound) { request.step() }
     outer?.report(request, isFound: isFound)
   }

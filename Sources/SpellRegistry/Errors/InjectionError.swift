@@ -242,7 +242,7 @@ extension InjectionError {
   ///
   /// - Parameter canResolve: Whether the property has a `resolve()` function. If not, the message lacks the hint.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
-    let frames = CurrentThread.current.making.map(\.step)
+    let frames = CurrentThread.current.steps
     // A thrown error gets a step from each initializer that it passes. This error isn't thrown, so the steps are added
     // now, because a cycle may begin in an outer initializer.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description

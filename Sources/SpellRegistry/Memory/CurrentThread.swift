@@ -41,7 +41,7 @@
   private(set) var endIndex = 0
 
   var startIndex: Int { 0 }
-  subscript(index: Int) -> Frame { @inline(__always) get { unsafe base[index] } }
+  subscript(index: Int) -> Frame { @inline(__always) unsafeAddress { unsafe UnsafePointer(base + index) } }
 
   @inline(__always) mutating func append(_ frame: Frame, of task: TaskID) {
     if endIndex == capacity { grow() }
@@ -50,8 +50,10 @@
     endIndex += 1
   }
 
-  /// Removes the innermost frame, which owns no objects and therefore needs no release.
-  @inline(__always) mutating func removeLast() { endIndex -= 1 }
+  @inline(__always) mutating func removeLast() {
+    endIndex -= 1
+    unsafe (base + endIndex).deinitialize(count: 1)
+  }
 
   /// Records in the innermost frame whether a registry may keep what is made in it.
   mutating func note(isKept: Bool) { unsafe base[endIndex - 1].isKept = isKept }

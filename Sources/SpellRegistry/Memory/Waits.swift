@@ -10,8 +10,9 @@ enum Waits {
   private struct Wait {
     let gate: UInt
     let maker: UInt
-    let step: FrameSummary
-    let making: [FrameSummary]
+    let step: InjectionStep
+    /// The values that the waiting thread is making, the outermost first, each with the gates of its request's value.
+    let making: [(gates: [UInt], step: InjectionStep)]
     let signal: ThreadSignal
   }
 
@@ -23,10 +24,13 @@ enum Waits {
   /// - Throws: `.cycle`, with the cycle's steps, if the calling thread itself is making the value, or if the thread
   ///   that makes the value waits for the calling thread, directly or through other threads.
   static func wait(
-    at gate: borrowing CreationGate, for step: FrameSummary, on thread: CurrentThread
+    at gate: borrowing CreationGate, for step: InjectionStep, on thread: CurrentThread
   ) throws(InjectionError) {
-    let (making, signal, id) = (thread.making, ThreadSignal(), gate.id)
-    var cycle: [FrameSummary]?
+    let making = thread.fields.frames.compactMap { frame in
+      frame.step.map { (gates: [frame.gate, frame.request?.gate].compactMap(\.self), step: $0) }
+    }
+    let (signal, id) = (ThreadSignal(), gate.id)
+    var cycle: [InjectionStep]?
     let mustSleep = waits.withLock { waits in
       let found = gate.current
       guard CreationGate.isBusy(found) else { return false }
@@ -42,7 +46,7 @@ enum Waits {
       if isMarked { waits[thread.id] = wait }
       return isMarked
     }
-    if let cycle { throw InjectionError(.cycle, through: cycle.map(\.step)) }
+    if let cycle { throw InjectionError(.cycle, through: cycle) }
     if mustSleep { signal.wait() }
   }
 
@@ -60,15 +64,13 @@ enum Waits {
   ///
   /// The search goes from each wait to the thread that makes the awaited value. If it reaches a thread that doesn't
   /// wait, there is no cycle, and the result is nil.
-  private static func path(
-    of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]
-  ) -> [FrameSummary]? {
-    var (steps, wait) = ([FrameSummary](), wait)
+  private static func path(of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]) -> [InjectionStep]? {
+    var (steps, wait) = ([InjectionStep](), wait)
     for _ in 0...waits.count {
       if wait.maker == thread { return steps + [wait.step] }
       guard let next = waits[wait.maker] else { return nil }
       let start = next.making.lastIndex { $0.gates.contains(wait.gate) }
-      steps += start.map { next.making[$0...] } ?? [wait.step]
+      steps += start.map { next.making[$0...].map(\.step) } ?? [wait.step]
       wait = next
     }
     return nil

@@ -12,7 +12,7 @@ extension PropertyCell {
   ) -> PropertyCell {
     allocate(size: size, alignment: alignment) {
       PropertyFields(
-        type: type, propertyType: type, place: place, key: key, requestedName: name.map { RequestedName($0) },
+        type: type, propertyType: type, place: place, key: key, requestedName: name,
         link: .current)
     }
   }
@@ -113,9 +113,7 @@ extension PropertyCell {
         return true
       case CreationGate.ready, CreationGate.vacant: break
       default:
-        let step = FrameSummary(
-          type: ErasedType(fields.propertyType), record: nil, located: point(in: container).step())
-        try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
+        try Waits.wait(at: cell.memory.head.gate, for: point(in: container).step(), on: thread)
         return false
       }
       guard cell.memory.head.gate.begin(from: state, on: thread.id) else { return false }
@@ -166,9 +164,7 @@ extension PropertyCell {
         result = try registry.putScopedValue(value, request, match.record, of: Borrowed(match.owner), on: thread)
       }
       if case .nothing = result {
-        try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
-          expression(value)
-        }
+        try registry.make(request, nil, in: value, on: thread) { expression(value) }
         (result, isOwn) = (.value(callingHooksOf: nil), true)
       }
     }
@@ -182,9 +178,7 @@ extension PropertyCell {
     case .value(let heard): match = heard
     case .nothing:
       var isMade = false
-      try inFrame(of: request, registry, on: thread) { () throws(InjectionError) in
-        isMade = try fallback(value, request.point)
-      }
+      try registry.make(request, nil, in: value, on: thread) { isMade = try fallback(value, request.point) }
       if isMade { break }
       if state != CreationGate.vacant {
         // Nothing can make a new value, so the old value stays and is marked as current.
@@ -205,21 +199,6 @@ extension PropertyCell {
     }
     guard callsHooks else { return }
     callHooks(memory, of: match, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
-  }
-
-  /// Runs `body`, the property's expression or fallback, inside a new `Frame`, as if it were an initializer.
-  private func inFrame(
-    of request: borrowing Request, _ registry: InitializerRegistry, on thread: CurrentThread,
-    _ body: () throws(InjectionError) -> Void
-  ) throws(InjectionError) {
-    var frame = Frame(type: fields.propertyType)
-    frame.registry = Borrowed(registry)
-    frame.isKept = request.isFromKept ? true : thread.innermostIsKept
-    frame.gate = request.gate
-    if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
-    // The frame doesn't retain the registry, which has to live until the frame is removed.
-    defer { withExtendedLifetime(registry) {} }
-    try thread.inside(frame, body)
   }
 
   /// Copies a stored value to `memory`, or else puts a value from the registry in `memory` and calls the hooks.
@@ -339,8 +318,7 @@ extension PropertyCell {
     while true {
       let cell = newest
       guard CreationGate.isBusy(cell.memory.head.gate.current) else { return cell }
-      let step = FrameSummary(type: ErasedType(fields.propertyType), record: nil)
-      try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
+      try Waits.wait(at: cell.memory.head.gate, for: InjectionStep(Service(fields.propertyType)), on: thread)
     }
   }
 

@@ -13,7 +13,7 @@ struct PropertyFields: ~Copyable {
   /// The declared key to resolve; nil to resolve the property's type.
   let key: InjectionKeys?
   /// The name with which the property asks the registry; nil to use the property's own name.
-  let requestedName: RequestedName?
+  let requestedName: String?
   let link: RegistryLink
   /// The property's newest cell, if it isn't the cell in the property wrapper.
   ///

@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The calling thread is running the initializer of a registration, for `request`, and this registry
   ///   is current.
-  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
+  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: Request) throws(InjectionError) {
     guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
       trap("An initializer that wraps a value ran without a registration. \(reportThis)")
     }
@@ -69,7 +69,7 @@ extension InitializerRegistry {
   }
 
   /// Finds the registration that would serve a request if neither `hider` nor the registrations that hide it existed.
-  private func find(_ request: borrowing Request, hiddenBy hider: RegistrationRecord) -> Finding {
+  private func find(_ request: Request, hiddenBy hider: RegistrationRecord) -> Finding {
     let owner = lineage.first { $0.number == hider.registryNumber } ?? self
     return owner.find(request, Search(hiddenBy: hider))
   }

@@ -11,7 +11,7 @@ internal import Support
   /// for at least as long as the registry in `link`.
   fileprivate let owner: RegistryReference?
   /// The name with which the factory was requested.
-  fileprivate let requestedName: RequestedName?
+  fileprivate let requestedName: String?
 
   /// Puts a new value in memory, and calls the hooks.
   @usableFromInline func put(
@@ -38,9 +38,9 @@ internal import Support
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       let values = record.factoryValues ?? graphValues(in: registry, on: thread)
       try values.with(arguments, in: registry, make: new) { kept throws(InjectionError) in
-        let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
         let isPut = try kept.putValue(
-          memory, of: record.lifetime.isShared ? record : nil, in: registry, for: summary, on: thread
+          memory, of: record.lifetime.isShared ? record : nil, in: registry, for: { request(type).step(record) },
+          on: thread
         ) { gate throws(InjectionError) in
           try run(in: memory, type, registry, gate: gate, on: thread, make: make)
         }
@@ -57,13 +57,13 @@ internal import Support
   ) throws(InjectionError) {
     guard let registry = link.registry else {
       throw InjectionError(
-        .notRegistered, through: [step(type)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
+        .notRegistered, through: [request(type).step(record)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
     }
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
       try body(registry, thread)
       guard record.hooks.areUsed || registry.hooks.areUsed else { return true }
-      let point = point(of: type)
+      let point = request(type).point
       thread.callingHooks {
         record.callHooks(memory, type, at: point, on: thread)
         registry.hooks.call(memory, type, at: point)
@@ -83,41 +83,21 @@ internal import Support
   }
 
   /// Runs the factory's closure in a frame, with no lock held.
-  ///
-  /// Never inlined, because the frame doesn't retain the registration and the registry. The caller of a separate
-  /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
-  /// while the frame exists.
-  @inline(never) private func run(
+  private func run(
     in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, gate: UInt? = nil,
     on thread: CurrentThread, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
-    var frame = Frame(type: type)
-    frame.record = Borrowed(record)
-    frame.registry = Borrowed(registry)
-    frame.isKept = record.makesKept || link.isWeak ? true : thread.innermostIsKept
-    frame.gate = gate
-    // A factory may call itself with other arguments, so the recursion may end. A second frame with the same
-    // registration would prove a cycle of initializers, but only the size of the stack limits a factory's recursion.
-    if isStackAddress(below: thread.fields.stackLimit) {
-      throw thread.error(.stackExhausted, to: frame, at: step(type))
-    }
-    try thread.inside(frame) { () throws(InjectionError) in
-      let point = point(of: type)
-      do { try make(Resolver(point: point, registry: registry)) } catch {
-        throw InjectionError.wrapping(error, thrownBy: step(type))
-      }
-      if record.hasCompletions {
-        record.enqueueCompletions(of: memory, at: point, in: registry, thread.resolution)
-      }
+    let request = request(type)
+    try registry.make(request, record, in: memory, gate: gate, on: thread) {
+      try make(Resolver(request, registry))
     }
   }
 
-  private func point(of type: any Any.Type) -> InjectionPoint {
-    InjectionPoint(Service(type, key: record.service.key), named: requestedName)
-  }
-
-  private func step(_ type: any Any.Type) -> InjectionStep {
-    InjectionStep(Service(type, key: record.service.key), servedBy: record, named: requestedName?.name)
+  /// The request for a value of the factory, whose objects hold their registry as the factory does.
+  private func request(_ type: any Any.Type) -> Request {
+    var request = Request(type, record.service.key, named: requestedName)
+    request.isFromKept = link.isWeak
+    return request
   }
 }
 
@@ -128,7 +108,7 @@ extension InitializerRegistry {
   ///
   /// - Parameter isKept: Whether a registry may keep the factory, which then holds this registry weakly.
   @inline(never) func putFactory(
-    in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    in memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, isKept: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }

@@ -47,7 +47,7 @@ extension InitializerRegistry {
   @usableFromInline func putFactory(
     of type: any Any.Type, in memory: ValueMemory, named name: String?
   ) throws(InjectionError) -> Bool {
-    let request = Request(type, named: name.map { RequestedName($0) })
+    let request = Request(type, named: name)
     let thread = CurrentThread.current
     return try thread.resolving(memory, of: type) { () throws(InjectionError) in
       guard case .value(let match) = try putValue(memory, request, on: thread) else { return false }
@@ -65,7 +65,7 @@ extension InitializerRegistry {
     _ type: Value.Type, arguments argument: repeat each Argument, named name: String?
   ) throws(InjectionError) -> Value {
     func error<Made>(_: Made.Type) -> InjectionError {
-      missing(Request(ArgumentFactory<Made, repeat each Argument>.self, named: name.map { RequestedName($0) }))
+      missing(Request(ArgumentFactory<Made, repeat each Argument>.self, named: name))
     }
     func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
       if let factory = try factory(ArgumentFactory<Made, repeat each Argument>.self, named: name) {

@@ -46,7 +46,7 @@ extension InitializerRegistry {
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {
-    try resolve(Request(type, key, named: name.map { RequestedName($0) }, in: container), into: memory)
+    try resolve(Request(type, key, named: name, in: container), into: memory)
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
@@ -96,7 +96,7 @@ extension InitializerRegistry {
   /// - Parameter match: The registration to use; nil to search for the registration.
   /// - Returns: Whether a value or nil was put in memory; false only if `match` was withdrawn after the search.
   @discardableResult func resolve(
-    _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
+    _ request: Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     return try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
@@ -131,7 +131,7 @@ extension InitializerRegistry {
   /// - Parameter memory: The memory for a value of the requested type.
   /// - Returns: `.nothing` if no registration matches the request.
   func putValue(
-    _ memory: ValueMemory, _ request: borrowing Request, on thread: CurrentThread
+    _ memory: ValueMemory, _ request: Request, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     let callsHooks = mayCallHooks || RequestRecorder.isUsed
     while true {
@@ -154,7 +154,7 @@ extension InitializerRegistry {
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(
-    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    _ memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
@@ -188,7 +188,7 @@ extension InitializerRegistry {
   /// - Precondition: This registry contains the registration, unless the registration was withdrawn.
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   private func putValue(
-    _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
+    _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: Request,
     on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if record.initializer.isOutOfReach {
@@ -200,15 +200,14 @@ extension InitializerRegistry {
     }
     return try kept.putValue(
       memory, of: record, in: self,
-      for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
-      on: thread
+      for: { request.step(record) }, on: thread
     ) { gate throws(InjectionError) in
       try make(memory, record, request, gate: gate, on: thread)
     }
   }
 
   @inline(never) private func putGraphValue(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: Request, on thread: CurrentThread
   ) throws(InjectionError) {
     if thread.fields.turn.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
     try make(memory, record, request, on: thread)
@@ -222,7 +221,7 @@ extension InitializerRegistry {
   ///
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   @inline(never) private func putConvertedValue(
-    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    _ memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if let optional = request.type as? any OptionalValue.Type {
@@ -237,17 +236,9 @@ extension InitializerRegistry {
     trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)). \(reportThis)")
   }
 
-  /// Runs a registration's initializer, with this registry as the current registry and no lock held.
-  ///
-  /// Never inlined, because the frame doesn't retain the registration and this registry. The caller of a separate
-  /// function keeps them alive until the call returns. In inlined code, they could be released after their last use,
-  /// while the frame exists.
-  ///
-  /// - Parameter gate: The address of the `CreationGate` at which other threads wait for the value that the registration
-  ///   keeps; nil if the registration keeps none.
-  @inline(never) func make(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
-    on thread: CurrentThread
+  /// Runs a registration's initializer, unless only an async run can.
+  private func make(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: Request, gate: UInt? = nil, on thread: CurrentThread
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
@@ -263,21 +254,34 @@ extension InitializerRegistry {
       let step = request.step(record)
       throw InjectionError(.notReady, through: [step], advice: record.adviceToAwait(at: step))
     }
-    var frame = Frame(type: record.service.type)
-    frame.record = Borrowed(record)
-    frame.registry = Borrowed(self)
-    frame.isKept = request.isFromKept || record.makesKept ? true : thread.innermostIsKept
-    frame.gate = gate
-    frame.propertyGate = request.gate
-    frame.asker = request.asker
-    if let obstacle = thread.obstacle(to: frame) {
-      throw thread.error(obstacle, to: frame, at: request.step(record))
+    try make(request, record, in: memory, gate: gate, on: thread) {
+      try record.initializer.body(memory, request, self)
     }
+  }
+
+  /// Runs `body`, which makes a value, in a frame in which this registry is the current registry, with no lock held.
+  ///
+  /// Never inlined, because the frame doesn't retain the registration, this registry and the objects of the request. The
+  /// caller of a separate function keeps them alive until the call returns. In inlined code, they could be released
+  /// after their last use, while the frame exists.
+  ///
+  /// - Parameters:
+  ///   - record: The registration that makes the value; nil if it is the property's own code.
+  ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps;
+  ///     nil if the registration keeps none.
+  @inline(never) func make(
+    _ request: Request, _ record: RegistrationRecord?, in memory: ValueMemory, gate: UInt? = nil,
+    on thread: CurrentThread, _ body: () throws -> Void
+  ) throws(InjectionError) {
+    var frame = Frame(request: request)
+    frame.record = record.map { Borrowed($0) }
+    frame.registry = Borrowed(self)
+    frame.gate = gate
+    frame.isKept = request.isFromKept || record?.makesKept ?? false ? true : thread.innermostIsKept
+    if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame) }
     try thread.inside(frame) { () throws(InjectionError) in
-      do { try record.initializer.body(memory, request, self) } catch {
-        throw InjectionError.wrapping(error, thrownBy: request.step(record))
-      }
-      if record.hasCompletions {
+      do { try body() } catch { throw InjectionError.wrapping(error, thrownBy: record.map { request.step($0) }) }
+      if let record, record.hasCompletions {
         record.enqueueCompletions(of: memory, at: request.point, in: self, thread.resolution)
       }
     }

@@ -14,7 +14,7 @@ public struct InjectionPoint {
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: PropertyCell?
   /// The name that `resolve` or the property's declaration specifies; nil if neither specifies one.
-  private let requestedName: RequestedName?
+  private let requestedName: String?
   /// The details that few injection points have, stored in an object so that the other injection points stay small.
   private var details: Details?
 
@@ -31,7 +31,7 @@ public struct InjectionPoint {
   }
 
   init(
-    _ service: Service, of cell: PropertyCell? = nil, named requestedName: RequestedName? = nil,
+    _ service: Service, of cell: PropertyCell? = nil, named requestedName: String? = nil,
     in container: AnyObject? = nil
   ) {
     (self.service, self.container, self.cell, self.requestedName) = (service, container, cell, requestedName)
@@ -48,7 +48,7 @@ public struct InjectionPoint {
     _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
     named name: String? = nil
   ) {
-    self.init(Service(propertyType), named: name.map { RequestedName($0) }, in: container)
+    self.init(Service(propertyType), named: name, in: container)
     details = Details(identity: identity, name: nil, containerType: nil)
   }
 
@@ -69,12 +69,12 @@ public struct InjectionPoint {
   /// Reflection finds the property's own name once for each class and property, in about a microsecond. After that,
   /// the name is read from a table. The property's own name is nil if no object holds the property; see ``container``.
   /// It is also nil in a class with a custom mirror, and in a program built without reflection metadata.
-  public var propertyName: String? { requestedName?.name ?? ownName }
+  public var propertyName: String? { requestedName ?? ownName }
 
   /// The property's own name, even if the request uses another name.
   ///
   /// If the request doesn't come from a property of an object, this is the name in the request.
-  package var declaredName: String? { identity == nil || containerType == nil ? requestedName?.name : ownName }
+  package var declaredName: String? { identity == nil || containerType == nil ? requestedName : ownName }
 
   private var ownName: String? {
     if let name = details?.name { return name }
@@ -98,7 +98,7 @@ public struct InjectionPoint {
 
   /// Returns the injection point as a step of an error's path.
   package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
-    var step = InjectionStep(record?.service ?? service, servedBy: record, named: requestedName?.name)
+    var step = InjectionStep(service, servedBy: record, named: requestedName)
     if let identity { step.note(property: declaredName, in: containerType, declaredAt: identity.place) }
     return step
   }

@@ -85,7 +85,7 @@ final class KeptValue: @unchecked Sendable {
   /// - Returns: Whether there is a value; false only if the registration was withdrawn after the caller found it.
   func putValue(
     _ memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry,
-    for step: () -> FrameSummary, on thread: CurrentThread, make: (UInt) throws(InjectionError) -> Void
+    for step: () -> InjectionStep, on thread: CurrentThread, make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
     while true {
       let cell: ValueCell

@@ -1,21 +1,20 @@
-/// A request for a value.
+/// A request for a value: what is asked for, by which name, for which container, and by which property.
 ///
 /// User code never gets a request, only the request's ``point``. A request doesn't retain the key, the container and
 /// the property's storage. The function that makes the request must keep these objects alive.
-@usableFromInline package struct Request: ~Copyable {
+@usableFromInline package struct Request {
   let type: any Any.Type
   private let key: Borrowed<InjectionKeys>?
   private let owner: Borrowed<AnyObject>?
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: Borrowed<PropertyCell>?
-  /// The address of the `CreationGate` that identifies the requesting property; nil if no property makes the request.
-  let property: UInt?
-  let requestedName: RequestedName?
+  /// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
+  let requestedName: String?
   /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
   ///
-  /// It isn't ``property`` if a newer `PropertyCell` has replaced the cell in the property wrapper.
+  /// It belongs to another `PropertyCell` than `cell` if a newer one has replaced the cell in the property wrapper.
   var gate: UInt?
-  /// Whether a registry may keep the object that makes the request.
+  /// Whether a registry may keep the object, or the factory, that makes the request.
   ///
   /// The value then becomes part of what that registry keeps. If this is false, the frames of the thread and the task's
   /// context decide.
@@ -25,14 +24,13 @@
 
   init(
     _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil,
-    named requestedName: RequestedName? = nil, in container: AnyObject? = nil,
+    named requestedName: String? = nil, in container: AnyObject? = nil,
     inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
     owner = container.map { Borrowed($0) }
     self.cell = cell.map { Borrowed($0) }
-    property = cell.map { $0.memory.head.gate.id }
     (self.requestedName, knownContainerType) = (requestedName, containerType)
   }
 
@@ -40,23 +38,27 @@
   ///
   /// - Parameter containerType: The class of the container, or nil if the request has no container. Registrations that
   ///   are limited to containers of this class also count.
-  init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
-    self.init(service.type, service.key, named: name.map { RequestedName($0) }, inClass: containerType)
+  init(_ service: Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
+    self.init(service.type, service.key, named: name, inClass: containerType)
   }
 
   /// The identity by which a registry finds the service: the key's identity or, without a key, the type's identity.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
   var container: AnyObject? { owner?.object }
-  /// The origin of the request, which is compared with the origins of other requests to detect a cycle.
-  var asker: Frame.Asker {
-    Frame.Asker(container: owner?.id, property: property, name: requestedName.map { Borrowed($0) })
-  }
   var containerType: (any AnyObject.Type)? { container.map { Swift.type(of: $0) } ?? knownContainerType }
-  var name: String? { requestedName?.name ?? point.propertyName }
+  var name: String? { requestedName ?? point.propertyName }
   var mayHaveName: Bool { requestedName != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: requestedName, in: container) }
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
+
+  /// Returns whether both requests are from the same property, for the same container and with the same name.
+  ///
+  /// A request completes a cycle if an enclosing request has the same origin, the same registration and the same
+  /// registry.
+  @inline(__always) func hasOrigin(of other: Request) -> Bool {
+    owner == other.owner && cell == other.cell && requestedName == other.requestedName
+  }
 
   /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
@@ -64,13 +66,4 @@
     (request.gate, request.isFromKept) = (gate, isFromKept)
     return request
   }
-}
-
-/// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
-///
-/// The name is in a separate object, so that the many requests without a name stay small.
-final class RequestedName: Sendable {
-  let name: String
-
-  init(_ name: String) { self.name = name }
 }

@@ -76,14 +76,8 @@ extension CurrentThread {
     return frame
   }
 
-  /// A summary of each value that this thread is making, the outermost first.
-  var making: [FrameSummary] {
-    fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
-      FrameSummary(
-        type: ErasedType(frame.type), record: frame.record?.object,
-        gates: [frame.gate, frame.propertyGate].compactMap(\.self))
-    }
-  }
+  /// The steps of the values that this thread is making, the outermost first.
+  var steps: [InjectionStep] { fields.frames.compactMap(\.step) }
 
   var registry: InitializerRegistry? { innermost?.registry?.object }
   var registryNumber: UInt64? { innermost?.registry?.object.number }
@@ -130,7 +124,7 @@ extension CurrentThread {
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, isKept: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var frame = Frame(type: Never.self)
+    var frame = Frame()
     frame.registry = registry.map { Borrowed($0) }
     frame.isKept = isKept
     frame.run = run.map { Borrowed($0) }
@@ -155,38 +149,30 @@ extension CurrentThread {
   /// Returns `.cycle` if an outer frame is making the frame's value, `.stackExhausted` if too little of the stack is
   /// left, or else nil.
   @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
-    if let record = frame.record {
-      for other in fields.frames
-      where other.record == record && other.registry == frame.registry && frame.asker.needs(other.asker)
-        && other.task == fields.turn.task
-      {
-        return .cycle
-      }
-    }
+    for outer in fields.frames where frame.repeats(outer) && outer.task == fields.turn.task { return .cycle }
     return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
   }
 
   /// Returns the error to throw for an obstacle that prevents the making of a frame's value.
-  @inline(never) func error(
-    _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
-  ) -> InjectionError {
-    if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
+  @inline(never) func error(_ obstacle: InjectionError.Code, to frame: Frame) -> InjectionError {
+    let record = frame.record?.object
+    let step = frame.request.map { [$0.step(record)] } ?? []
+    if obstacle == .cycle { return InjectionError(.cycle, through: step) }
     // An exhausted stack also counts as a cycle if the thread has more than four unfinished runs of one initializer.
     // `obstacle(to:)` doesn't find a cycle if each of these runs is for a different property or object.
-    let making = making
-    let records = making.map { $0.record.map { ObjectIdentifier($0) } }
-    let own = frame.record.map { ObjectIdentifier($0.object) }
-    let record = own ?? records.last { $0 != nil } ?? nil
-    let laps = records.indices.filter { record != nil && records[$0] == record }
-    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // If `own` is nil, `frame` is for a property's own expression, which has no registration. The error's steps then
+    let frames = fields.frames
+    let repeated = frame.record ?? frames.last { $0.record != nil }?.record
+    let laps = frames.indices.filter { repeated != nil && frames[$0].record == repeated }
+    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: step) }
+    // If `record` is nil, `frame` is for a property's own expression, which has no registration. The error's steps then
     // lead from the second-to-last run of the repeated initializer to its last run.
-    if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
-    let isFactory = frame.record?.object.initializer.isFactory ?? false
+    guard let record else {
+      return InjectionError(.cycle, through: frames[laps[laps.count - 2]...last].compactMap(\.step)).whole()
+    }
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
     // The steps from the initializer's last run to the new one are enough, because the cycle only repeats them.
-    return InjectionError(.cycle, through: making[last...].map(\.step) + [step], advice: isFactory ? advice : nil)
-      .whole()
+    let steps = frames[last...].compactMap(\.step) + step
+    return InjectionError(.cycle, through: steps, advice: record.isFactory ? advice : nil).whole()
   }
 
   /// Runs one request, as part of the resolution in progress or as a new resolution.
