@@ -56,14 +56,18 @@
       try file.overwrite("#preferences 1\n")
       try inside.overwrite("")
       await #expect(processExitsWith: .success) {
-        [file = file.path as String, inside = inside.path as String, acknowledged = folder.file("log").path as String]
-        in
+        [
+          file = file.path as String, inside = inside.path as String, acknowledged = folder.file("log").path as String,
+          failures = folder.file("failures").path as String
+        ] in
         let child = forkWhileOthersSleep()
         if child != 0 {
           var status: Int32 = 0
           insist(waitpid(child, &status, 0) == child && status == 0)
           return
         }
+        // Without it, the message of a process that ends itself is lost.
+        insist(dup2(open(failures, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600), STDERR_FILENO) == STDERR_FILENO)
         insist(MountNamespace.enter(mounting: file, at: inside))
         let log = open(acknowledged, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         insist(log >= 0)
@@ -91,6 +95,7 @@
         insist(store.recovery == nil)
         _exit(0)
       }
+      #expect(try folder.file("failures").text == "")
       #expect(try inside.text == "")
     }
   }
