@@ -57,7 +57,6 @@ extension LaunchSequence {
   }
 
   private func schedule(_ timer: LaunchMachine.Timer, at time: Duration) {
-    if !state.withLock({ $0.awaits(timer, at: time) }) { return }
     let body = { @Sendable [self] in
       if state.withLock({ $0.fires(timer, at: time) }) { handle(.fired(timer)) }
     }

@@ -167,11 +167,7 @@ extension LaunchSequence {
       do { try await service.close() } catch { errors.append(error) }
     }
     do {
-      // The service may keep its context for longer than the sequence lives.
-      let whenReady = { @Sendable [weak self] () -> Void in self?.handle(.ready(job)) }
-      let isInvolved = try await declared.work.call(
-        job, with: configuration, rollback: declared.rollback, whenReady: whenReady)
-      if !isInvolved { return .idle }
+      if try await !declared.work.call(job, in: self, rollback: declared.rollback) { return .idle }
     } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
     } catch {

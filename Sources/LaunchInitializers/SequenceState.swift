@@ -92,15 +92,10 @@ struct SequenceState {
     for timer in timers.keys { drop(timer) }
   }
 
-  /// Returns whether a timer is still to be set on the clock.
-  func awaits(_ timer: LaunchMachine.Timer, at time: Duration) -> Bool {
-    timers[timer].map { $0.time == time && $0.cancel == nil } ?? false
-  }
-
   /// Stores the function that cancels a timer, and returns false if the timer has fired or isn't set anymore.
   mutating func store(_ cancel: @escaping LaunchClock.Cancel, for timer: LaunchMachine.Timer, at time: Duration) -> Bool
   {
-    if !awaits(timer, at: time) { return false }
+    guard let set = timers[timer], set.time == time, set.cancel == nil else { return false }
     timers[timer]?.cancel = cancel
     return true
   }

@@ -25,7 +25,8 @@ final class StepWork: @unchecked Sendable {
     (self.initializer, value, self.body) = (initializer, initializer, body)
     running = runs ? initializer as? any RunningInitializer : nil
     ready = running as? any ReadyInitializer
-    actor = initializer as? any Actor
+    // Only a class can be an actor, and to look for its conformance takes long.
+    actor = Swift.type(of: initializer) is any AnyObject.Type ? initializer as? any Actor : nil
   }
 
   typealias Perform = nonisolated(nonsending) @Sendable (any Configurable) async throws -> Void
@@ -57,9 +58,9 @@ final class StepWork: @unchecked Sendable {
   ///
   /// - Returns: False if the job was to perform the step again, and the initializer doesn't ask for that.
   nonisolated(nonsending) func call(
-    _ job: LaunchMachine.Job, with configuration: any Configurable, rollback: (@Sendable () async throws -> Void)?,
-    whenReady: @escaping @Sendable () -> Void
+    _ job: LaunchMachine.Job, in sequence: LaunchSequence, rollback: (@Sendable () async throws -> Void)?
   ) async throws -> Bool {
+    let configuration = sequence.configuration
     switch job.kind {
     case .setUp:
       if job.purpose == .foreground, await !initializer.shouldPerformWhenApplicationEntersForeground() { return false }
@@ -67,7 +68,8 @@ final class StepWork: @unchecked Sendable {
     case .ask: return await initializer.shouldPerformWhenApplicationEntersForeground()
     case .rollBack: try await rollback?()
     case .run:
-      let service = RunningService(configuration: configuration, whenReady: whenReady)
+      // The service may keep its context for longer than the sequence lives.
+      let service = RunningService(configuration: configuration) { [weak sequence] in sequence?.handle(.ready(job)) }
       if let ready {
         try await ready.run(service)
       } else {

@@ -72,7 +72,7 @@
           Thread.detachNewThread {
             // Steps without a thread may be abandoned before a step that blocks.
             while !isOver.isOpen,
-              !launch.state.withLock({ $0.machine.courses.launch.contains(where: \.wasAbandoned) })
+              !launch.state.withLock({ $0.machine.courses[.launch].contains(where: \.wasAbandoned) })
             {
               sched_yield()
             }

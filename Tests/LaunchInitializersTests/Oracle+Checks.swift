@@ -7,10 +7,10 @@ extension Oracle {
   mutating func checkWork() {
     guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
     let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
-    for (node, index) in steps where outcomes[index] == nil && machine.courses[node, .launch].tries == 0 {
+    for (node, index) in steps where outcomes[index] == nil && machine.courses[.launch][node].tries == 0 {
       let step = plan.steps[index]
       guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes.launch.atWork + machine.passes.foreground.atWork < plan.maxConcurrentSteps {
+      if machine.passes[.launch].atWork + machine.passes[.foreground].atWork < plan.maxConcurrentSteps {
         fault("\(step.id) could begin, and doesn't")
       }
     }
@@ -22,7 +22,7 @@ extension Oracle {
     for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
       guard let index = steps[job.step], let begin = runs[job] else { continue }
       if machine.phase == .closing {
-        if !machine.passes.shutDown.isUnderWay || machine.closing.reachedLimit != nil || asked[job.step] != nil {
+        if !machine.passes[.shutDown].isUnderWay || machine.closing.reachedLimit != nil || asked[job.step] != nil {
           continue
         }
         if !isHeldUp(index) { fault("\(job) isn't asked to end") }

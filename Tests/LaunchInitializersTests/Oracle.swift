@@ -321,7 +321,7 @@ struct Oracle {
         fault("\(job) starts before \(plan.steps[other].id) is shut down")
       }
       let undo = lateUndos.first { $0.key.step == node && machine.jobs[$0.key] != nil }
-      if let undo, undo.value < machine.passes.shutDown.began { fault("\(job) starts before \(undo.key) has ended") }
+      if let undo, undo.value < machine.passes[.shutDown].began { fault("\(job) starts before \(undo.key) has ended") }
     }
   }
 

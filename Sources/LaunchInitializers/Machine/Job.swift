@@ -2,7 +2,7 @@
 
 extension LaunchMachine {
   /// The purpose of one pass through the steps: the launch, a return to the foreground, or the shutdown.
-  enum Purpose: Sendable {
+  enum Purpose: Int, CaseIterable, Sendable {
     case launch, foreground, shutDown
   }
 

@@ -18,14 +18,14 @@ extension LaunchMachine {
     while let node = waiting.popLast() {
       // The node that precedes all deferred steps isn't queued during the launch. `launched()` queues it later.
       if node == plan.deferral, purpose == .launch, phase == .launching { continue }
-      courses[node, purpose].queue(at: now)
+      courses[purpose][node].queue(at: now)
       let reason = reasonToSkip(node, purpose)
       if let reason, purpose == .launch || plan.nodes[node].declared == nil {
         waiting += recordEnd(of: node, purpose, .outcome(.skipped), [reason]).reversed()
       } else if !takesPart(node, purpose) {
         let end = purpose == .launch ? StepCourse.End.outcome(.completed) : .uninvolved
         waiting += recordEnd(of: node, purpose, end, []).reversed()
-      } else if purpose == .shutDown, isHeldUp(node), !passes.shutDown.isStopped {
+      } else if purpose == .shutDown, isHeldUp(node), !passes[.shutDown].isStopped {
         beginStop(of: node)
       } else {
         passes[purpose].enqueue(node)
@@ -49,8 +49,8 @@ extension LaunchMachine {
     if purpose == .shutDown { return nil }
     if purpose == .launch, let exclusion = plan.nodes[node].exclusion { return .skipped(exclusion) }
     guard let required = plan.requirements[node].first(where: { isMissing($0, purpose) }) else { return nil }
-    let culprit = plan.nodes[required].declared == nil ? courses[required, purpose].culprit ?? required : required
-    courses[node, purpose].blame(culprit)
+    let culprit = plan.nodes[required].declared == nil ? courses[purpose][required].culprit ?? required : required
+    courses[purpose][node].blame(culprit)
     return reasonToSkip(because: culprit, purpose)
   }
 
@@ -58,12 +58,12 @@ extension LaunchMachine {
   ///
   /// After a return to the foreground, a step that isn't repeated still is as the launch left it.
   private func isMissing(_ node: Int, _ purpose: Purpose) -> Bool {
-    let course = courses[node, purpose]
+    let course = courses[purpose][node]
     return course.outcome != .completed && !course.isUninvolved
   }
 
   private func reasonToSkip(because culprit: Int, _ purpose: Purpose) -> StepFact {
-    let (node, wasSkipped) = (plan.nodes[culprit], courses[culprit, purpose].outcome == .skipped)
+    let (node, wasSkipped) = (plan.nodes[culprit], courses[purpose][culprit].outcome == .skipped)
     return .requires(node.id, groups: node.groups, wasSkipped: wasSkipped)
   }
 
@@ -71,7 +71,7 @@ extension LaunchMachine {
   private mutating func recordEnd(
     of node: Int, _ purpose: Purpose, _ end: StepCourse.End, _ facts: [StepFact]
   ) -> [Int] {
-    courses[node, purpose].end(end, facts, at: now)
+    courses[purpose][node].end(end, facts, at: now)
     if plan.nodes[node].declared != nil { emitEnd(of: node, purpose, end, facts) }
     return passes[purpose].ended(node, in: plan)
   }
@@ -80,7 +80,7 @@ extension LaunchMachine {
   ///
   /// A step that began, but had nothing to do, gets an event about its end, to match the event about its beginning.
   private mutating func emitEnd(of step: Int, _ purpose: Purpose, _ end: StepCourse.End, _ facts: [StepFact]) {
-    let hasBegun = courses[step, purpose].attempts > 0
+    let hasBegun = courses[purpose][step].attempts > 0
     switch end {
     case .outcome(.notRun): if hasBegun { event(.ended(.notRun), purpose, step, message: facts.text) }
     case .outcome(let outcome): event(.ended(outcome), purpose, step, message: facts.text)
@@ -100,7 +100,7 @@ extension LaunchMachine {
   // MARK: Attempts
 
   mutating func codeBegan(_ step: Int, _ purpose: Purpose) {
-    let number = courses[step, purpose].codeBegan(at: now)
+    let number = courses[purpose][step].codeBegan(at: now)
     event(.began(attempt: number), purpose, step)
   }
 
@@ -111,7 +111,7 @@ extension LaunchMachine {
     case .abandoned(let state, let ignored):
       passes[job.purpose].leave()
       withdraw(made[job] ?? [])
-      courses[job.step, job.purpose].noteAbandonment()
+      courses[job.purpose][job.step].noteAbandonment()
       settle(job.step, job.purpose, .failed, (state.isLate ? [overrun(state)] : []) + [ignored])
       abort(job.step, job.purpose, .timedOut)
     }
@@ -131,7 +131,7 @@ extension LaunchMachine {
       passes[purpose].leave()
       closeAside(setups[step].complete(with: takeServices(of: job)), job)
       if purpose == .launch, declared(step).work.runs, phase != .closing {
-        courses[step, .launch].facts = notes
+        courses[.launch][step].facts = notes
         return beginService(of: step, asAttempt: false)
       }
       settle(step, purpose, .completed, notes)
@@ -143,7 +143,7 @@ extension LaunchMachine {
       if settleUnbegun(job, state) { return }
       let reason = record(error, of: job, state.isCancelled) ? StepFact.threw(text) : .wasCancelled
       let failure = StepCourse.Failure(code: isLate ? .timedOut : .stepFailed, isRetryable: isRetryable)
-      courses[step, purpose].fail(failure, notes + [reason])
+      courses[purpose][step].fail(failure, notes + [reason])
       attemptFailed(job, state)
     }
   }
@@ -154,29 +154,29 @@ extension LaunchMachine {
     withdraw(services)
     guard state.hasBegun, declared(step).rollback != nil || !services.isEmpty else { return goOn(after: job) }
     if let limit = closing.reachedLimit {
-      courses[step, job.purpose].facts.append(.notRolledBack(within: limit))
+      courses[job.purpose][step].facts.append(.notRolledBack(within: limit))
       closeAside(services, job)
       return goOn(after: job)
     }
     start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout, closing: services)
     // The failure ends the launch now, so that nothing else that fails during the rollback seems to be the reason.
-    if retry(of: step, job.purpose) == nil { abort(step, job.purpose, courses[step, job.purpose].failure?.code) }
+    if retry(of: step, job.purpose) == nil { abort(step, job.purpose, courses[job.purpose][step].failure?.code) }
   }
 
   mutating func rollBack(_ job: Job, _ what: Happening) {
     switch what {
-    case .began: courses[job.step, job.purpose].noteSign(at: now)
+    case .began: courses[job.purpose][job.step].noteSign(at: now)
     case .ended(let state, let result):
       if case .failed(let error, let text, _) = result {
         let what = record(error, of: job, state.isCancelled) ? StepFact.threw(text) : .wasCancelled
-        courses[job.step, job.purpose].facts.append(.ofRollback(what))
+        courses[job.purpose][job.step].facts.append(.ofRollback(what))
       }
       goOn(after: job)
     case .abandoned(_, let ignored):
-      let course = courses[job.step, job.purpose]
-      courses[job.step, job.purpose].noteAbandonment()
+      let course = courses[job.purpose][job.step]
+      courses[job.purpose][job.step].noteAbandonment()
       let failure = StepCourse.Failure(code: course.failure?.code ?? .stepFailed, isRetryable: false)
-      courses[job.step, job.purpose].fail(failure, course.facts + [.ofRollback(ignored)])
+      courses[job.purpose][job.step].fail(failure, course.facts + [.ofRollback(ignored)])
       goOn(after: job)
     }
   }
@@ -184,16 +184,16 @@ extension LaunchMachine {
   /// Skips a step that asks to be repeated, but requires a step that has failed after the return to the foreground.
   mutating func question(_ job: Job, _ what: Happening) {
     switch what {
-    case .began: courses[job.step, .foreground].noteSign(at: now)
+    case .began: courses[.foreground][job.step].noteSign(at: now)
     case .ended(_, let result):
-      passes.foreground.leave()
-      if case .completed = result, let culprit = courses[job.step, .foreground].culprit {
+      passes[.foreground].leave()
+      if case .completed = result, let culprit = courses[.foreground][job.step].culprit {
         return settle(job.step, .foreground, .skipped, [reasonToSkip(because: culprit, .foreground)])
       }
       settle(job.step, .foreground, .uninvolved, [])
     case .abandoned(_, let ignored):
-      passes.foreground.leave()
-      courses[job.step, .foreground].noteAbandonment()
+      passes[.foreground].leave()
+      courses[.foreground][job.step].noteAbandonment()
       settle(job.step, .foreground, .failed, [ignored])
     }
   }
@@ -204,8 +204,8 @@ extension LaunchMachine {
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
     passes[job.purpose].leave()
-    let outcome = courses[job.step, job.purpose].loseTurn()
-    settle(job.step, job.purpose, outcome, courses[job.step, job.purpose].facts)
+    let outcome = courses[job.purpose][job.step].loseTurn()
+    settle(job.step, job.purpose, outcome, courses[job.purpose][job.step].facts)
     return true
   }
 
@@ -216,8 +216,8 @@ extension LaunchMachine {
     let (step, purpose) = (job.step, job.purpose)
     passes[purpose].leave()
     if pauseBeforeRetry(step, purpose) { return }
-    settle(step, purpose, .failed, courses[step, purpose].facts)
-    abort(step, purpose, courses[step, purpose].failure?.code)
+    settle(step, purpose, .failed, courses[purpose][step].facts)
+    abort(step, purpose, courses[purpose][step].failure?.code)
   }
 
   /// Begins the pause before the next attempt of a step, if another attempt may follow.
@@ -226,28 +226,28 @@ extension LaunchMachine {
   ///   attempt after the error, or if the shutdown has begun.
   mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
     guard let retry = retry(of: step, purpose) else { return false }
-    let tries = courses[step, purpose].tries
+    let tries = courses[purpose][step].tries
     let pause = retry.backoff.pause(after: tries)
-    courses[step, purpose].pause(at: now)
-    event(.retrying(after: pause), purpose, step, message: courses[step, purpose].facts.text)
+    courses[purpose][step].pause(at: now)
+    event(.retrying(after: pause), purpose, step, message: courses[purpose][step].facts.text)
     schedule(.retry(purpose, step, attempt: tries), after: pause)
     return true
   }
 
   /// Returns the policy for the retry that follows an attempt of a step; nil if no other attempt follows.
   private func retry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
-    courses[step, purpose].failure?.isRetryable == false ? nil : remainingRetry(of: step, purpose)
+    courses[purpose][step].failure?.isRetryable == false ? nil : remainingRetry(of: step, purpose)
   }
 
   private func remainingRetry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
-    guard phase != .closing, let retry = declared(step).policy.retry, courses[step, purpose].tries <= retry.count
+    guard phase != .closing, let retry = declared(step).policy.retry, courses[purpose][step].tries <= retry.count
     else { return nil }
     return retry
   }
 
   /// Returns whether an error of a job could lead to a retry, so that the condition of the step's policy is asked.
   func couldRetry(_ job: Job) -> Bool {
-    let isAttempt = job.kind == .setUp || job.kind == .run && courses[job.step, .launch].isStarting
+    let isAttempt = job.kind == .setUp || job.kind == .run && courses[.launch][job.step].isStarting
     if jobs[job] == nil || phase == .over || !isAttempt { return false }
     return remainingRetry(of: job.step, job.purpose) != nil
   }
@@ -256,9 +256,9 @@ extension LaunchMachine {
   ///
   /// If the step's own code has already completed, only the step's service runs again.
   mutating func retry(_ step: Int, _ purpose: Purpose) {
-    guard courses[step, purpose].isPausing else { return }
+    guard courses[purpose][step].isPausing else { return }
     if purpose == .launch, setups[step].isUp { return retryService(of: step) }
-    courses[step, purpose].waitAgain()
+    courses[purpose][step].waitAgain()
     passes[purpose].enqueue(step)
   }
 

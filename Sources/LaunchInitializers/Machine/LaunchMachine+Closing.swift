@@ -28,7 +28,7 @@ extension LaunchMachine {
     for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
       passes[purpose].stop()
       for step in plan.nodes.indices {
-        let course = courses[step, purpose]
+        let course = courses[purpose][step]
         if course.waitsAgain {
           actions.append(.unschedule(.retry(purpose, step, attempt: course.tries)))
           settle(step, purpose, .failed, course.facts)
@@ -51,21 +51,21 @@ extension LaunchMachine {
 
   /// Starts to shut the steps down once all attempts have ended, and ends the sequence once all jobs have ended.
   mutating func proceedClosing() {
-    if !passes.shutDown.isUnderWay {
-      if passes.launch.atWork + passes.foreground.atWork > 0 { return }
-      if passes.launch.isUnderWay {
-        passes.launch.end()
+    if !passes[.shutDown].isUnderWay {
+      if passes[.launch].atWork + passes[.foreground].atWork > 0 { return }
+      if passes[.launch].isUnderWay {
+        passes[.launch].end()
         if !closing.wasLaunched { event(.phaseEnded, .launch) }
       }
       if setups.contains(where: \.isOfShutDown) { begin(.shutDown) }
     }
-    if passes.shutDown.isUnderWay { beginQueued(.shutDown) }
-    if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
-    if passes.shutDown.isUnderWay {
+    if passes[.shutDown].isUnderWay { beginQueued(.shutDown) }
+    if !jobs.isEmpty || (passes[.shutDown].isUnderWay && !passes[.shutDown].isIdle) { return }
+    if passes[.shutDown].isUnderWay {
       for step in plan.nodes.indices.reversed() where isMissed(step) {
         event(.ended(.notRun), .shutDown, step, message: missedFacts(of: step).text)
       }
-      passes.shutDown.end()
+      passes[.shutDown].end()
       event(.phaseEnded, .shutDown)
     }
     finish()
@@ -87,16 +87,16 @@ extension LaunchMachine {
   /// Cuts short a shutdown that takes too long: cancels all jobs, and doesn't shut down any further steps.
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, closing.cutShort(after: limit) else { return }
-    passes.shutDown.stop()
+    passes[.shutDown].stop()
     // A step may have been queued for its shutdown after its service ended or its abandoned attempt was undone. Such a
     // step won't be shut down anymore.
-    for step in courses.shutDown.indices where courses[step, .shutDown].waitsAgain { settleShutDown(step) }
+    for step in courses[.shutDown].indices where courses[.shutDown][step].waitsAgain { settleShutDown(step) }
     cancelAll { _ in true }
   }
 
   /// Returns whether a step was set up but not shut down, because the shutdown reached its time limit.
   func isMissed(_ step: Int) -> Bool {
-    setups[step].isUp && courses[step, .shutDown].outcome == .notRun
+    setups[step].isUp && courses[.shutDown][step].outcome == .notRun
   }
 
   /// Returns the problems of a step that was set up but not shut down, such as a service that went on.
@@ -117,14 +117,14 @@ extension LaunchMachine {
 
   /// Records that the turn of a step has come in the shutdown.
   mutating func beginTurn(of step: Int) {
-    courses[step, .shutDown].takeTurn(at: now)
+    courses[.shutDown][step].takeTurn(at: now)
     codeBegan(step, .shutDown)
   }
 
   /// Starts the shutdown of a step for which `isHeldUp(_:)` returns true, and asks the step's service, if any, to end.
   mutating func beginStop(of step: Int) {
     beginTurn(of: step)
-    courses[step, .shutDown].stopService()
+    courses[.shutDown][step].stopService()
     guard let service = services[step] else { return }
     let time = stopTime(of: step)
     services[step]?.stop(within: time)
@@ -162,7 +162,7 @@ extension LaunchMachine {
 
   mutating func serviceStop(_ job: Job, _ what: Happening) {
     switch what {
-    case .began: courses[job.step, .shutDown].noteSign(at: now)
+    case .began: courses[.shutDown][job.step].noteSign(at: now)
     case .ended: continueShutDown(of: job.step)
     case .abandoned(let state, let ignored):
       noteAbandonment(of: job.step, state, .ofStop(ignored))
@@ -172,19 +172,19 @@ extension LaunchMachine {
 
   private mutating func noteAbandonment(of step: Int, _ state: JobState, _ ignored: StepFact) {
     closing.addProblem(state.hasBegun ? ignored : .gotNoThreadToShutDown, of: step)
-    if state.hasBegun { courses[step, .shutDown].noteAbandonment() }
+    if state.hasBegun { courses[.shutDown][step].noteAbandonment() }
   }
 
   // MARK: Shutting a step down
 
   /// Continues the shutdown of a step, if the step's service, `stop()` call and clean-up have all ended.
   mutating func continueShutDown(of step: Int) {
-    guard passes.shutDown.isUnderWay, courses[step, .shutDown].isStopping, !isHeldUp(step),
+    guard passes[.shutDown].isUnderWay, courses[.shutDown][step].isStopping, !isHeldUp(step),
       jobs[stopJob(of: step)] == nil
     else { return }
     if closing.reachedLimit != nil { return settleShutDown(step) }
-    courses[step, .shutDown].waitAgain()
-    passes.shutDown.enqueue(step)
+    courses[.shutDown][step].waitAgain()
+    passes[.shutDown].enqueue(step)
   }
 
   /// Starts the job that shuts a step down, or ends the step's shutdown immediately if the step needs no such job.
@@ -194,25 +194,25 @@ extension LaunchMachine {
     }
     // If the step's service may still be running, the step isn't shut down, because the service may use what the step
     // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.
-    passes.shutDown.leave()
+    passes[.shutDown].leave()
     settleShutDown(step)
   }
 
   mutating func stepShutDown(_ job: Job, _ what: Happening) {
     let step = job.step
     switch what {
-    case .began: courses[step, .shutDown].noteSign(at: now)
+    case .began: courses[.shutDown][step].noteSign(at: now)
     case .ended(let state, let result):
       let late = StepFact.overran(state.timeout ?? .zero)
       if case .failed(let error, let text, _) = result {
         let isOwn = record(error, of: job, state.isCancelled)
         closing.addProblem(isOwn ? .threw(text) : state.isLate ? late : .wasCancelled, of: step)
       }
-      passes.shutDown.leave()
+      passes[.shutDown].leave()
       settleShutDown(step, state.isLate ? [late] : [])
     case .abandoned(let state, let ignored):
       noteAbandonment(of: step, state, ignored)
-      passes.shutDown.leave()
+      passes[.shutDown].leave()
       settleShutDown(step)
     }
   }
@@ -220,9 +220,9 @@ extension LaunchMachine {
   /// Unregisters the services of a step, and records the end of the step's shutdown.
   private mutating func settleShutDown(_ step: Int, _ notes: [StepFact] = []) {
     withdrawServices(of: step)
-    if setups[step].isInUse { courses[step, .shutDown].noteAbandonment() }
-    if let missedLimit, !courses[step, .shutDown].isAtWork {
-      let isService = courses[step, .shutDown].isStopping && declared(step).work.runs
+    if setups[step].isInUse { courses[.shutDown][step].noteAbandonment() }
+    if let missedLimit, !courses[.shutDown][step].isAtWork {
+      let isService = courses[.shutDown][step].isStopping && declared(step).work.runs
       closing.addProblem(isService ? .ofService(.wasCancelled) : missedLimit, of: step)
     }
     let problems = closing.problems[step]?.facts ?? []

@@ -72,7 +72,7 @@ extension LaunchMachine {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isAside || job.kind == .run && phase == .closing
     for error in (error as? SeveralErrors)?.all ?? [error] {
-      if isOfShutDown { closing.note(error, of: job.step) } else { courses[job.step, job.purpose].note(error) }
+      if isOfShutDown { closing.note(error, of: job.step) } else { courses[job.purpose][job.step].note(error) }
       errors.append(error)
     }
     return true
@@ -104,8 +104,8 @@ extension LaunchMachine {
   /// The result is false while the step's shutdown still waits, for example for the step's service to end or for a
   /// thread. It is also false if the service ignored its cancellation, because then the step isn't shut down.
   private func isGoingDown(_ step: Int) -> Bool {
-    if !passes.shutDown.hasBegun || setups[step].isInUse { return false }
-    return courses[step, .shutDown].hasEnded || jobs[shutDownJob(of: step)]?.hasBegun == true
+    if !passes[.shutDown].hasBegun || setups[step].isInUse { return false }
+    return courses[.shutDown][step].hasEnded || jobs[shutDownJob(of: step)]?.hasBegun == true
   }
 
   /// Starts to clean up what an attempt did, while its step goes on.
@@ -141,10 +141,10 @@ extension LaunchMachine {
       emitLateFailure(of: job, fact)
     }
     // The shutdown may have handled the step before the step's abandoned attempt was undone.
-    if passes.shutDown.isUnderWay, courses[job.step, .shutDown].hasEnded {
-      let (course, problems) = (courses[job.step, .shutDown], closing.problems[job.step]?.facts ?? [])
+    if passes[.shutDown].isUnderWay, courses[.shutDown][job.step].hasEnded {
+      let (course, problems) = (courses[.shutDown][job.step], closing.problems[job.step]?.facts ?? [])
       let outcome = problems.isEmpty ? course.outcome : .failed
-      courses[job.step, .shutDown].end(.outcome(outcome), problems.isEmpty ? course.facts : problems, at: now)
+      courses[.shutDown][job.step].end(.outcome(outcome), problems.isEmpty ? course.facts : problems, at: now)
     }
     continueShutDown(of: job.step)
   }

@@ -83,7 +83,7 @@ extension LaunchMachine {
   }
 
   private func entry(of index: Int, _ purpose: Purpose, waitedFor: [String]) -> LaunchReport.Entry {
-    let (node, began, course) = (plan.nodes[index], passes[purpose].began, courses[index, purpose])
+    let (node, began, course) = (plan.nodes[index], passes[purpose].began, courses[purpose][index])
     func time(_ time: Duration) -> Duration { max(.zero, time - began) }
     var (outcome, facts, errors) = (course.outcome, course.facts, course.errors)
     var wasAbandoned = course.wasAbandoned
@@ -110,7 +110,7 @@ extension LaunchMachine {
     if plan.nodes[step].declared == nil { return false }
     return switch purpose {
     case .launch: true
-    case .foreground: courses[step, .foreground].tries > 0 && !courses[step, .foreground].isUninvolved
+    case .foreground: courses[.foreground][step].tries > 0 && !courses[.foreground][step].isUninvolved
     case .shutDown: setups[step].isOfShutDown
     }
   }
@@ -118,7 +118,7 @@ extension LaunchMachine {
   /// The reason for the shutdown, for the log.
   var reason: String {
     switch closing.cause {
-    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(courses[step, .launch].facts.text ?? "")"
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(courses[.launch][step].facts.text ?? "")"
     case .cancelled?: "the launch was cancelled"
     case .asked?, nil: "shutDown() was called"
     case .signal(let number)?: "signal \(number) came"
@@ -134,17 +134,17 @@ extension LaunchMachine {
       let what =
         closing.wasLaunched
         ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
-      message = "failed, so \(what): \(courses[failed, .launch].facts.text ?? "")"
+      message = "failed, so \(what): \(courses[.launch][failed].facts.text ?? "")"
     case .cancelled?:
       (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:
-      let time = passes.launch.hasBegun ? "it had completed" : "it began"
+      let time = passes[.launch].hasBegun ? "it had completed" : "it began"
       (code, step, message) = (.shutDown, nil, "was shut down before \(time).")
     case nil: return nil
     }
     if closing.wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { courses[$0, .launch].errors.all.first },
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { courses[.launch][$0].errors.all.first },
       errors: errors.all, report: report(of: .launch), rollback: report(of: .shutDown), message)
   }
 

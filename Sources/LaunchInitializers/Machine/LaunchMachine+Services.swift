@@ -5,7 +5,7 @@ extension LaunchMachine {
 
   /// Begins the service of a step that has been set up.
   mutating func beginService(of step: Int, asAttempt: Bool) {
-    courses[step, .launch].startService()
+    courses[.launch][step].startService()
     runService(of: step, asAttempt: asAttempt)
   }
 
@@ -25,21 +25,21 @@ extension LaunchMachine {
     guard jobs[job]?.isLate == false, services[job.step]?.becomeReady() == true else { return }
     unschedule(.readiness(job), of: job)
     event(.serviceReady, .launch, job.step, isService: true)
-    if courses[job.step, .launch].isStarting {
-      settle(job.step, .launch, .completed, courses[job.step, .launch].facts)
+    if courses[.launch][job.step].isStarting {
+      settle(job.step, .launch, .completed, courses[.launch][job.step].facts)
     }
   }
 
   /// Begins another attempt of a step whose service ended before the service was ready.
   mutating func retryService(of step: Int) {
-    courses[step, .launch].takeTurn(at: now)
-    courses[step, .launch].facts = []
+    courses[.launch][step].takeTurn(at: now)
+    courses[.launch][step].facts = []
     beginService(of: step, asAttempt: true)
   }
 
   mutating func restart(_ step: Int) {
     if services[step]?.isPausing != true { return }
-    if courses[step, .launch].isStarting { courses[step, .launch].facts = [] }
+    if courses[.launch][step].isStarting { courses[.launch][step].facts = [] }
     runService(of: step, asAttempt: false)
   }
 
@@ -112,8 +112,8 @@ extension LaunchMachine {
   /// If the service wasn't ready yet, the step hasn't completed, so the failure policy may retry the step. If the
   /// failure policy doesn't retry the step, or if the service was ready, the step's exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
-    if courses[step, .launch].isStarting {
-      courses[step, .launch].fail(StepCourse.Failure(code: exit.code, isRetryable: exit.isRetryable), exit.factsOfStep)
+    if courses[.launch][step].isStarting {
+      courses[.launch][step].fail(StepCourse.Failure(code: exit.code, isRetryable: exit.isRetryable), exit.factsOfStep)
       if pauseBeforeRetry(step, .launch) {
         services[step]?.pause()
         return
@@ -132,17 +132,17 @@ extension LaunchMachine {
 
   private mutating func goOn(without step: Int, _ exit: Exit) {
     serviceEnded(step, exit.isFailure ? exit.facts : [])
-    guard courses[step, .launch].isStarting else { return }
+    guard courses[.launch][step].isStarting else { return }
     settle(step, .launch, exit.isFailure ? .failed : .completed, exit.isFailure ? exit.factsOfStep : [])
   }
 
   private mutating func giveUp(on step: Int, _ exit: Exit) {
     serviceEnded(step, exit.facts)
-    if courses[step, .launch].isStarting {
+    if courses[.launch][step].isStarting {
       settle(step, .launch, .failed, exit.factsOfStep)
       return abort(step, .launch, exit.code)
     }
-    courses[step, .launch].facts = exit.factsOfStep
+    courses[.launch][step].facts = exit.factsOfStep
     close(.failed(step, .serviceFailed))
   }
 

@@ -21,8 +21,8 @@ struct LaunchMachine: Sendable {
 
   var phase = Phase.new
   /// The order and the room of the steps in each pass, and the course of each step through it.
-  var passes = Passes()
-  var courses = Courses()
+  var passes = PerPurpose(Pass())
+  var courses = PerPurpose([StepCourse]())
   /// The things that each step has set up.
   var setups: [StepSetup]
   /// The supervisors of the services that run or will be restarted, by step.
@@ -96,7 +96,7 @@ struct LaunchMachine: Sendable {
   ///
   /// The value is false once the shutdown, or the drain before the shutdown, has begun.
   var isReady: Bool {
-    phase == .launched && services.allSatisfy { $1.isReady || !courses[$0, .launch].hasEnded }
+    phase == .launched && services.allSatisfy { $1.isReady || !courses[.launch][$0].hasEnded }
   }
 
   // MARK: Calls
@@ -155,7 +155,7 @@ struct LaunchMachine: Sendable {
   /// Begins a pass through the steps.
   mutating func begin(_ purpose: Purpose) {
     let first = passes[purpose].begin(plan, isReversed: purpose == .shutDown, at: now)
-    courses.begin(purpose, count: plan.nodes.count)
+    courses[purpose] = Array(repeating: StepCourse(), count: plan.nodes.count)
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
     if closing.reachedLimit != nil { passes[purpose].stop() }
     enqueue(first, purpose)
@@ -166,12 +166,12 @@ struct LaunchMachine: Sendable {
   /// `handle(_:at:)` calls this method after each input.
   private mutating func proceed() {
     beginQueued(.launch)
-    if phase == .launching, passes.launch.left == 0 {
+    if phase == .launching, passes[.launch].left == 0 {
       launched()
       beginQueued(.launch)
     }
     beginQueued(.foreground)
-    while passes.foreground.isUnderWay, passes.foreground.isIdle {
+    while passes[.foreground].isUnderWay, passes[.foreground].isIdle {
       endPass()
       beginQueued(.foreground)
     }
@@ -181,14 +181,14 @@ struct LaunchMachine: Sendable {
   mutating func beginQueued(_ purpose: Purpose) {
     while hasRoom(for: purpose), let step = passes[purpose].dequeue() {
       if purpose == .shutDown {
-        if courses[step, .shutDown].tries == 0 { beginTurn(of: step) } else { courses[step, .shutDown].work() }
+        if courses[.shutDown][step].tries == 0 { beginTurn(of: step) } else { courses[.shutDown][step].work() }
         shutDown(step)
       } else {
-        courses[step, purpose].takeTurn(at: now)
+        courses[purpose][step].takeTurn(at: now)
         // Foreground attempts are numbered across passes, because an abandoned attempt may end during a later pass.
         if purpose == .foreground { foregroundAttempts += 1 }
-        let number = purpose == .launch ? courses[step, .launch].tries : foregroundAttempts
-        let kind = courses[step, purpose].culprit == nil ? Job.Kind.setUp : .ask
+        let number = purpose == .launch ? courses[.launch][step].tries : foregroundAttempts
+        let kind = courses[purpose][step].culprit == nil ? Job.Kind.setUp : .ask
         start(Job(purpose: purpose, kind: kind, step: step, number: number), timeout: declared(step).timeout)
       }
     }
@@ -198,7 +198,7 @@ struct LaunchMachine: Sendable {
   ///
   /// The maximum applies to the steps of the launch and the foreground pass together, and separately to the shutdown.
   private func hasRoom(for purpose: Purpose) -> Bool {
-    let atWork = purpose == .shutDown ? passes.shutDown.atWork : passes.launch.atWork + passes.foreground.atWork
+    let atWork = purpose == .shutDown ? passes[.shutDown].atWork : passes[.launch].atWork + passes[.foreground].atWork
     return atWork < maxConcurrentSteps
   }
 
@@ -217,9 +217,9 @@ struct LaunchMachine: Sendable {
   private mutating func enterForeground(_ id: Int?) {
     guard phase == .launching || isServing else { return answer(id, .report(.empty)) }
     if isInBackground { (isInBackground, isPassDue) = (false, true) }
-    if !isPassDue, !passes.foreground.isUnderWay { return answer(id, .report(.empty)) }
+    if !isPassDue, !passes[.foreground].isUnderWay { return answer(id, .report(.empty)) }
     if isPassDue, let id { callsForNextPass.append(id) }
-    if isPassDue, isServing, !passes.foreground.isUnderWay { beginPass() }
+    if isPassDue, isServing, !passes[.foreground].isUnderWay { beginPass() }
   }
 
   private mutating func beginPass() {
@@ -228,7 +228,7 @@ struct LaunchMachine: Sendable {
   }
 
   private mutating func endPass() {
-    passes.foreground.end()
+    passes[.foreground].end()
     event(.phaseEnded, .foreground)
     let waiting = calls.ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
     answer(waiting, .report(report(of: .foreground)))
@@ -282,13 +282,13 @@ struct LaunchMachine: Sendable {
   /// these attempts have ended.
   private mutating func emitWaits() {
     var oldest = now
-    for purpose in [Purpose.launch, .foreground, .shutDown] {
+    for purpose in Purpose.allCases {
       var named: [Int] = []
       for step in courses[purpose].indices where isAwaited(step, purpose) {
-        let lastSign = courses[step, purpose].lastSign
+        let lastSign = courses[purpose][step].lastSign
         if now - lastSign >= Self.longWait { named.append(step) } else { oldest = min(oldest, lastSign) }
       }
-      for step in named { courses[step, purpose].noteSign(at: now) }
+      for step in named { courses[purpose][step].noteSign(at: now) }
       if !named.isEmpty { event(.waiting(for: named.map { plan.nodes[$0].id }), purpose) }
     }
     isWatching = phase == .launching || phase == .closing
@@ -296,6 +296,6 @@ struct LaunchMachine: Sendable {
   }
 
   private func isAwaited(_ step: Int, _ purpose: Purpose) -> Bool {
-    courses[step, purpose].isUnderWay || purpose == .shutDown && setups[step].isBeingCleaned
+    courses[purpose][step].isUnderWay || purpose == .shutDown && setups[step].isBeingCleaned
   }
 }

@@ -71,26 +71,14 @@ struct Pass: Sendable {
   mutating func end() { state = .over }
 }
 
-/// The passes through the steps of a plan, one for each purpose.
-struct Passes: Sendable {
-  var launch = Pass()
-  var foreground = Pass()
-  var shutDown = Pass()
+/// A value for each purpose of a pass through the steps.
+struct PerPurpose<Value: Sendable>: Sendable {
+  private var values: [Value]
 
-  subscript(purpose: LaunchMachine.Purpose) -> Pass {
-    _read {
-      switch purpose {
-      case .launch: yield launch
-      case .foreground: yield foreground
-      case .shutDown: yield shutDown
-      }
-    }
-    _modify {
-      switch purpose {
-      case .launch: yield &launch
-      case .foreground: yield &foreground
-      case .shutDown: yield &shutDown
-      }
-    }
+  init(_ value: Value) { values = Array(repeating: value, count: LaunchMachine.Purpose.allCases.count) }
+
+  subscript(purpose: LaunchMachine.Purpose) -> Value {
+    _read { yield values[purpose.rawValue] }
+    _modify { yield &values[purpose.rawValue] }
   }
 }

@@ -114,47 +114,6 @@ struct StepCourse: Sendable {
   }
 }
 
-/// The courses of all nodes, for each purpose.
-struct Courses: Sendable {
-  private(set) var launch: [StepCourse] = []
-  private(set) var foreground: [StepCourse] = []
-  private(set) var shutDown: [StepCourse] = []
-
-  mutating func begin(_ purpose: LaunchMachine.Purpose, count: Int) {
-    let courses = Array(repeating: StepCourse(), count: count)
-    switch purpose {
-    case .launch: launch = courses
-    case .foreground: foreground = courses
-    case .shutDown: shutDown = courses
-    }
-  }
-
-  subscript(purpose: LaunchMachine.Purpose) -> [StepCourse] {
-    switch purpose {
-    case .launch: launch
-    case .foreground: foreground
-    case .shutDown: shutDown
-    }
-  }
-
-  subscript(step: Int, purpose: LaunchMachine.Purpose) -> StepCourse {
-    _read {
-      switch purpose {
-      case .launch: yield launch[step]
-      case .foreground: yield foreground[step]
-      case .shutDown: yield shutDown[step]
-      }
-    }
-    _modify {
-      switch purpose {
-      case .launch: yield &launch[step]
-      case .foreground: yield &foreground[step]
-      case .shutDown: yield &shutDown[step]
-      }
-    }
-  }
-}
-
 /// The things that the attempts of a step have set up, for the whole life of a sequence.
 struct StepSetup: Sendable {
   enum State: Sendable {
