@@ -17,12 +17,12 @@ extension LaunchSequence {
   private func carryOut(_ actions: [LaunchMachine.Action]) { for action in actions { carryOut(action) } }
   func carryOut(_ action: LaunchMachine.Action) {
     switch action {
-    case .start(let job, let services): startSource.yield((job, services))
+    case .start(let job): startSource.yield(job)
     case .giveUp(let job): handle(registry.run { unbegun(job) })
     case .cancel(let job): callOnSharedThread { [self] in cancelTask(of: job) }
     case .schedule(let timer, let time): schedule(timer, at: time)
     case .unschedule: cancelDroppedTimers()
-    case .withdraw(let services): for service in services.reversed() { service.withdraw() }
+    case .withdraw(let products): for product in products.reversed() { product.withdraw() }
     case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
     case .answer(let calls, let answer):
       log.whenWritten { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
@@ -108,7 +108,7 @@ extension LaunchSequence {
     }
     escalate(tasks, to: priority)
     // The task doesn't retain the sequence between jobs, so that an unused sequence is released.
-    if isFirst { Task { [weak self, starts] in for await (job, services) in starts { self?.start(job, services) } } }
+    if isFirst { Task { [weak self, starts] in for await job in starts { self?.start(job) } } }
     return (id, actions)
   }
 

@@ -14,14 +14,14 @@ extension LaunchSequence {
     let (call, actions) = enter(.launch)
     let immediate = ImmediateJobs()
     immediate.carryOut(actions, in: self)
-    while let (job, services) = immediate.next() {
+    while let job = immediate.next() {
       // The context is bound outside the task, because `withValue` with an async closure would leave the main actor.
       let task = StepContext.$current.withValue(context(of: job)) {
         registry.run {
           guard #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) else {
-            return Task { @MainActor in await self.work(on: job, services, immediate) }
+            return Task { @MainActor in await self.work(on: job, immediate) }
           }
-          return Task.immediate { @MainActor in await self.work(on: job, services, immediate) }
+          return Task.immediate { @MainActor in await self.work(on: job, immediate) }
         }
       }
       keep(task, for: job)
@@ -29,9 +29,9 @@ extension LaunchSequence {
     return call
   }
 
-  func start(_ job: Job, _ services: [any MadeService]) {
+  func start(_ job: Job) {
     let priority = state.withLock(\.raisedPriority)
-    keep(registry.run { Task(priority: priority) { await self.work(on: job, services) } }, for: job)
+    keep(registry.run { Task(priority: priority) { await self.work(on: job) } }, for: job)
   }
 
   var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
@@ -59,22 +59,20 @@ extension LaunchSequence {
   ///
   /// If `immediate` isn't nil, the method works only on the first job, and carries out the resulting actions with
   /// `immediate`. A task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
-  private nonisolated(nonsending) func work(
-    on first: Job, _ services: [any MadeService], _ immediate: ImmediateJobs? = nil
-  ) async {
-    var next: (job: Job, services: [any MadeService])? = (first, services)
+  private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
+    var next: Job? = first
     // The time at which a job followed the previous one, so that the clock isn't read again.
     var begin: Duration?
-    while let (job, services) = next {
-      let end = await end(of: job, services, begin)
+    while let job = next {
+      let end = await end(of: job, begin)
       let time = clock.now()
       let (actions, task) = ended(job, end, at: time)
       begin = time
       if let immediate { return immediate.carryOut(actions, in: self) }
       next = nil
       for action in actions {
-        if next == nil, let task, case .start(let other, let services) = action {
-          next = (other, services)
+        if next == nil, let task, case .start(let other) = action {
+          next = other
           keep(task, for: other)
         } else {
           carryOut(action)
@@ -99,51 +97,37 @@ extension LaunchSequence {
   }
 
   /// Runs the code of a job, unless the job needn't run anymore, and returns the input about its end.
-  private nonisolated(nonsending) func end(
-    of job: Job, _ services: [any MadeService], _ begin: Duration?
-  ) async -> LaunchMachine.Input {
-    guard let work = plan.nodes[job.step].declared?.work else { return .ended(job, .completed) }
-    let current = StepContext.current
-    if services.isEmpty, let current, current.sequence === self, current.job == job {
-      return await end(of: job, services, begin, at: work.place)
+  private nonisolated(nonsending) func end(of job: Job, _ begin: Duration?) async -> LaunchMachine.Input {
+    if let current = StepContext.current, current.sequence === self, current.job == job {
+      return await endInPlace(of: job, begin)
     }
-    return await StepContext.$current.withValue(context(of: job)) {
-      if services.isEmpty { return await end(of: job, services, begin, at: work.place) }
-      // A step that closes its services gets them, whatever hides them by now.
-      let own = registry.child { for service in services { service.register(in: $0) } }
-      return await own.run { await end(of: job, services, begin, at: work.place) }
-    }
+    return await StepContext.$current.withValue(context(of: job)) { await endInPlace(of: job, begin) }
   }
 
-  private nonisolated(nonsending) func end(
-    of job: Job, _ services: [any MadeService], _ begin: Duration?, at place: StepWork.Place
-  ) async -> LaunchMachine.Input {
-    switch place {
-    case .anywhere: await runHere(job, services, begin)
-    case .mainActor: await runOnMainActor(job, services)
-    case .actor(let actor): await run(job, services, on: actor)
+  private nonisolated(nonsending) func endInPlace(of job: Job, _ begin: Duration?) async -> LaunchMachine.Input {
+    switch plan.declared(job.step).work.place {
+    case .anywhere: await endHere(of: job, begin)
+    case .mainActor: await endOnMainActor(of: job)
+    case .actor(let actor): await end(of: job, on: actor)
     }
   }
 
-  @MainActor private func runOnMainActor(_ job: Job, _ services: [any MadeService]) async -> LaunchMachine.Input {
-    await runHere(job, services, nil)
+  @MainActor private func endOnMainActor(of job: Job) async -> LaunchMachine.Input { await endHere(of: job, nil) }
+
+  private func end(of job: Job, on actor: isolated any Actor) async -> LaunchMachine.Input {
+    await endHere(of: job, nil)
   }
 
-  private func run(
-    _ job: Job, _ services: [any MadeService], on actor: isolated any Actor
-  ) async -> LaunchMachine.Input { await runHere(job, services, nil) }
-
-  /// Runs the code of a job, unless the job needn't run anymore.
-  private nonisolated(nonsending) func runHere(
-    _ job: Job, _ services: [any MadeService], _ begin: Duration?
-  ) async -> LaunchMachine.Input {
+  private nonisolated(nonsending) func endHere(of job: Job, _ begin: Duration?) async -> LaunchMachine.Input {
     let time = begin ?? clock.now()
-    if let end = state.withLock({ $0.began(job, at: time) }) {
-      // The failure policy is asked outside the lock, because its condition is user code.
-      if case .unbegun = end { return unbegun(job) }
-      return end
-    }
-    return .ended(job, await runCode(of: job, services))
+    let (end, products) = state.withLock { $0.began(job, at: time) }
+    // The failure policy is asked outside the lock, because its condition is user code.
+    if case .unbegun? = end { return unbegun(job) }
+    if let end { return end }
+    if products.isEmpty { return .ended(job, await callCode(of: job, closing: [])) }
+    // A step that closes its products gets them, whatever hides them by now.
+    let own = registry.child { for product in products { product.register(in: $0) } }
+    return .ended(job, await own.run { await callCode(of: job, closing: products) })
   }
 
   func unbegun(_ job: Job) -> LaunchMachine.Input {
@@ -154,19 +138,19 @@ extension LaunchSequence {
   ///
   /// The condition isn't asked if no retry can follow.
   private func isRetryable(_ job: Job, _ error: any Error) -> Bool {
-    guard let condition = plan.nodes[job.step].declared?.policy.retry?.condition else { return true }
+    guard let condition = plan.declared(job.step).policy.retry?.condition else { return true }
     return state.withLock { $0.machine.couldRetry(job) } ? condition(error) : true
   }
 
-  private nonisolated(nonsending) func runCode(
-    of job: Job, _ services: [any MadeService]
+  private nonisolated(nonsending) func callCode(
+    of job: Job, closing products: [any StepProduct]
   ) async -> LaunchMachine.Result {
-    guard let declared = plan.nodes[job.step].declared else { return .completed }
     var errors: [any Error] = []
-    for service in services.reversed() {
-      do { try await service.close() } catch { errors.append(error) }
+    for product in products.reversed() {
+      do { try await product.close() } catch { errors.append(error) }
     }
     do {
+      let declared = plan.declared(job.step)
       if try await !declared.work.call(job, in: self, rollback: declared.rollback) { return .idle }
     } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
@@ -178,12 +162,12 @@ extension LaunchSequence {
     return .failed(error, text: "\(error)", isRetryable: isRetryable(job, first))
   }
 
-  // MARK: The services that attempts make
+  // MARK: Products of attempts
 
   func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
 
-  func keep(_ service: some MadeService, by job: Job) {
-    if state.withLock({ $0.machine.keep(service, by: job) }) { service.register() }
+  func keep(_ product: some StepProduct, by job: Job) {
+    if state.withLock({ $0.machine.keep(product, by: job) }) { product.register() }
   }
 }
 
@@ -192,21 +176,19 @@ extension LaunchSequence {
 /// `jobs` is nil once all these jobs have begun, and later jobs aren't added. The object is used only on the main
 /// actor. It isn't isolated to the main actor, because the functions that work on jobs aren't isolated.
 private final class ImmediateJobs: Sendable {
-  typealias Start = (job: LaunchMachine.Job, services: [any MadeService])
-
-  private let jobs = Lock<[Start]?>([])
+  private let jobs = Lock<[LaunchMachine.Job]?>([])
 
   /// Carries out actions, except that a job to start is added to `jobs` as long as this list isn't nil.
   ///
   /// The loop in `beginImmediately()` starts the added jobs.
   func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
-      if case .start(let job, let services) = action, jobs.withLock({ $0?.append((job, services)) }) != nil { continue }
+      if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }
       sequence.carryOut(action)
     }
   }
 
-  func next() -> Start? {
+  func next() -> LaunchMachine.Job? {
     jobs.withLock { jobs in
       if jobs?.isEmpty ?? true { jobs = nil }
       return jobs?.removeFirst()

@@ -26,7 +26,7 @@ public final class LaunchSequence: Sendable {
   ///
   /// The task that reads the stream has the priority and the task-local values of the first caller that launches the
   /// sequence.
-  let (starts, startSource) = AsyncStream.makeStream(of: (LaunchMachine.Job, [any MadeService]).self)
+  let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
 
   /// Plans a sequence of steps without running any of them.
   ///

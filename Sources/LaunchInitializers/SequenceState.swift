@@ -49,11 +49,14 @@ struct SequenceState {
 
   /// Records that the code of a job begins, unless the job needn't run anymore.
   ///
-  /// - Returns: The input that ends the job if it needn't run anymore; otherwise, nil.
-  mutating func began(_ job: LaunchMachine.Job, at time: Duration) -> LaunchMachine.Input? {
-    let (end, events) = machine.began(job, at: time)
+  /// - Returns: The input that ends the job if it needn't run anymore, otherwise nil; and the products that the job has
+  ///   to close before anything else.
+  mutating func began(
+    _ job: LaunchMachine.Job, at time: Duration
+  ) -> (end: LaunchMachine.Input?, closing: [any StepProduct]) {
+    let (end, products, events) = machine.began(job, at: time)
     for case .event(let event) in events { send(event) }
-    return end
+    return (end, products)
   }
 
   private func send(_ event: LaunchEvent) {

@@ -21,8 +21,8 @@ final class StepContext: Sendable {
   /// If the current task isn't part of a launch sequence, the service is registered permanently.
   static func keep<Maker: ServiceInitializer>(_ service: Maker.Service, of maker: Maker) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
-    let key = current.sequence.plan.nodes[current.job.step].declared?.key
-    current.sequence.keep(OwnedService(service, of: maker, for: key), by: current.job)
+    let key = current.sequence.plan.declared(current.job.step).key
+    current.sequence.keep(MadeService(service, of: maker, for: key), by: current.job)
   }
 
   /// Cancels the task of the service that the current job is stopping.

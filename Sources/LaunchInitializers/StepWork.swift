@@ -66,7 +66,7 @@ final class StepWork: @unchecked Sendable {
       if job.purpose == .foreground, await !initializer.shouldPerformWhenApplicationEntersForeground() { return false }
       if let body { try await body(configuration) } else { try await initializer.perform(with: configuration) }
     case .ask: return await initializer.shouldPerformWhenApplicationEntersForeground()
-    case .rollBack: try await rollback?()
+    case .rollBack, .lateRollBack: try await rollback?()
     case .run:
       // The service may keep its context for longer than the sequence lives.
       let service = RunningService(configuration: configuration) { [weak sequence] in sequence?.handle(.ready(job)) }

@@ -57,7 +57,7 @@ import Testing
       for action in machine.handle(input, at: time) {
         if case .event(let event) = action { lines.append("\(time): \(event)") }
         if case .schedule(let timer, let end) = action { due.append((timer, end)) }
-        if case .start(let job, _) = action, job.step == 1 {
+        if case .start(let job) = action, job.step == 1 {
           due.append((.timeout(job), time))
         }
       }
@@ -199,7 +199,7 @@ import Testing
     #expect(actions.contains { if case .giveUp(run) = $0 { true } else { false } })
     _ = machine.handle(.unbegun(run, isRetryable: true), at: .seconds(7))
     let retried = machine.handle(.fired(.retry(.launch, 0, attempt: 1)), at: .seconds(8))
-    #expect(retried.contains { if case .start(let job, _) = $0 { job.kind == .run } else { false } })
+    #expect(retried.contains { if case .start(let job) = $0 { job.kind == .run } else { false } })
     #expect(machine.setups[0].isInUse == false)
     #expect(machine.closing.problems.isEmpty)
   }
@@ -219,10 +219,10 @@ import Testing
     _ = machine.handle(.call(3, .shutDown(within: .seconds(90))), at: .zero)
     _ = machine.handle(.isCancelled(repetition), at: .zero)
     let started = machine.handle(.fired(.grace(repetition)), at: .seconds(1))
-    #expect(started.contains { if case .start(shutDown, _) = $0 { true } else { false } })
+    #expect(started.contains { if case .start(shutDown) = $0 { true } else { false } })
     if hasBegun, machine.began(shutDown, at: .zero).end != nil { Issue.record("The shutdown isn't wanted.") }
     let undone = machine.handle(.ended(repetition, .completed), at: .seconds(2))
-    #expect(undone.contains { if case .start(let job, _) = $0 { job.kind == .undo } else { false } } == hasBegun)
+    #expect(undone.contains { if case .start(let job) = $0 { job.kind == .undo } else { false } } == hasBegun)
   }
 
   @Test("a service that is shut down during its pause has an event of its end")

@@ -73,13 +73,17 @@ extension Oracle {
 
   /// Checks that each service was closed once and isn't registered anymore.
   ///
-  /// A service isn't closed if its step isn't shut down, because the step's run ignored its cancellation or the time
-  /// limit was reached.
+  /// The service of a step that is up isn't closed if the step isn't shut down, because the step's run ignored its
+  /// cancellation, the time limit was reached, or the shutdown got no thread.
   mutating func checkClosings() {
     if !registered.isEmpty { fault("\(registered.count) services are still registered") }
     for service in services {
       let count = closings[ObjectIdentifier(service)] ?? 0
-      let isMissed = machine.closing.reachedLimit != nil || servicesLeft.contains(service.attempt.step)
+      let step = service.attempt.step
+      let hasNoThread =
+        !begun.contains(machine.shutDownJob(of: step)) && steps[step].map { downOutcomes[$0] } == .failed
+      let isLeft = machine.closing.reachedLimit != nil || servicesLeft.contains(step) || hasNoThread
+      let isMissed = isLeft && completed.contains(service.attempt)
       if count > 1 || count == 0 && !isMissed { fault("the service of \(service.attempt) is closed \(count) times") }
     }
   }
@@ -125,7 +129,7 @@ extension Oracle {
 }
 
 /// A service in the simulated world, where no code runs.
-final class FakeService: MadeService {
+final class FakeProduct: StepProduct {
   let attempt: LaunchMachine.Job
   init(_ attempt: LaunchMachine.Job) { self.attempt = attempt }
   func register() {}

@@ -30,6 +30,8 @@ struct Oracle {
   var alive: Set<Job> = []
   var begun: Set<Job> = []
   var abandoned: Set<Job> = []
+  /// The attempts that completed before they were abandoned, so that their services are their step's.
+  var completed: Set<Job> = []
   var cancelled: Set<Job> = []
   /// The numbers of times that each step's code completed and was undone.
   var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
@@ -54,7 +56,7 @@ struct Oracle {
   /// is.
   var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   /// The services that attempts made, how often the closing of each was started, and those that are registered.
-  var services: [FakeService] = []
+  var services: [FakeProduct] = []
   var closings: [ObjectIdentifier: Int] = [:]
   var registered: Set<ObjectIdentifier> = []
   private(set) var faults: [String] = []
@@ -149,7 +151,9 @@ struct Oracle {
     alive.remove(job)
     switch result {
     case .completed, .idle, .skipped:
-      if case .completed = result, job.kind == .setUp, job.purpose == .launch { ups[job.step, default: 0] += 1 }
+      guard case .completed = result, job.kind == .setUp else { break }
+      if !abandoned.contains(job) { completed.insert(job) }
+      if job.purpose == .launch { ups[job.step, default: 0] += 1 }
     case .failed(let error, _, _):
       if let error = error as? Thrown { thrown.append(error.number) }
       if lateUndos[job] != nil, machine.jobs[job] != nil { failedUndos.insert(job) }
@@ -159,8 +163,12 @@ struct Oracle {
   /// Lets a job begin, and decides how it will end unless it is canceled.
   mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
-    let (unwanted, events) = machine.began(job, at: now)
+    let (unwanted, closed, events) = machine.began(job, at: now)
     for action in events { perform(action) }
+    for service in closed {
+      closings[ObjectIdentifier(service), default: 0] += 1
+      counts["services closed by \(job.kind)", default: 0] += 1
+    }
     if let unwanted { return give(unwanted) }
     begun.insert(job)
     if job.kind == .setUp { makeServices(job) }
@@ -171,7 +179,8 @@ struct Oracle {
       switch (job.purpose, job.kind) {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
       case (_, .stop): (duration(0...60), .completed)
-      case (_, .rollBack), (_, .undo), (_, .shutDown): (duration(0...80), chance(5) ? failure : .completed)
+      case (_, .rollBack), (_, .lateRollBack), (_, .undo), (_, .shutDown):
+        (duration(0...80), chance(5) ? failure : .completed)
       case (_, .ask): (duration(0...20), chance(2) ? .idle : .completed)
       case (_, .close): (duration(0...80), chance(5) ? failure : .completed)
       case (.foreground, _): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
@@ -204,7 +213,7 @@ struct Oracle {
 
   mutating func perform(_ action: Machine.Action) {
     switch action {
-    case .start(let job, let services): start(job, services)
+    case .start(let job): start(job)
     case .giveUp(let job):
       counts["without a thread", default: 0] += 1
       happen(at: now, .input(.unbegun(job, isRetryable: !chance(5))))
@@ -240,26 +249,27 @@ struct Oracle {
   /// Lets an attempt make up to two services.
   mutating func makeServices(_ job: Job) {
     for _ in 0..<(chance(3) ? Int.random(in: 1...2, using: &plan.random) : 0) {
-      let service = FakeService(job)
+      let service = FakeProduct(job)
       services.append(service)
       if machine.keep(service, by: job) { registered.insert(ObjectIdentifier(service)) }
     }
   }
 
-  mutating func start(_ job: Job, _ services: [any MadeService]) {
-    for service in services {
-      closings[ObjectIdentifier(service), default: 0] += 1
-      counts["services closed by \(job.kind)", default: 0] += 1
-    }
+  mutating func start(_ job: Job) {
     counts["\(job.purpose) \(job.kind)", default: 0] += 1
     alive.insert(job)
     happen(at: now + (chance(20) ? duration(0...100) : chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
     if machine.closing.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
-    if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
+    if [.rollBack, .lateRollBack].contains(job.kind), !begun.contains(job.with(.setUp)) {
+      fault("\(job) undoes what never began")
+    }
     if job.kind.cleansUp {
-      let isAside = job.kind == .close || abandoned.contains(job.with(.setUp))
-      if isAside, machine.jobs[job] != nil { lateUndos[job] = now }
+      let isLate = abandoned.contains(job.with(.setUp))
+      if job.kind != .close, job.kind.isAside != isLate {
+        fault("\(job) is aside, or isn't, and the attempt isn't over")
+      }
+      if job.kind.isAside, machine.jobs[job] != nil { lateUndos[job] = now }
       if job.kind == .undo, job.purpose == .launch { downs[job.step, default: 0] += 1 }
       if job.kind == .undo, job.purpose == .foreground, downOutcomes[index] == nil, downs[job.step] == nil {
         fault("\(job) undoes what the step's shutdown will undo")
@@ -269,10 +279,9 @@ struct Oracle {
     if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {
       fault("\(job) starts in the shutdown")
     }
-    let atWork = machine.jobs.count { other, state in
-      let isOfStep =
-        [.setUp, .ask, .shutDown].contains(other.kind) || other.kind == .rollBack && !state.isAside
-      return isOfStep && alive.contains(other) && (other.purpose == .shutDown) == (job.purpose == .shutDown)
+    let atWork = machine.jobs.keys.count { other in
+      [.setUp, .ask, .shutDown, .rollBack].contains(other.kind) && alive.contains(other)
+        && (other.purpose == .shutDown) == (job.purpose == .shutDown)
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
     if alive.contains(where: { $0 != job && $0.step == job.step && $0.kind == job.kind && !abandoned.contains($0) }) {

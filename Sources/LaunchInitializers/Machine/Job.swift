@@ -15,13 +15,17 @@ extension LaunchMachine {
       case ask
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// The shutdown of the step, and the shutdown after an abandoned attempt that completed late.
-      case shutDown, undo
+      /// The shutdown of the step.
+      case shutDown
+      /// The shutdown after an abandoned attempt that completed late, and the rollback after one that failed late.
+      case undo, lateRollBack
       /// The closing of what an attempt made and doesn't need anymore.
       case close
 
+      /// Whether the job cleans up after an attempt while the step goes on.
+      var isAside: Bool { self == .undo || self == .lateRollBack || self == .close }
       /// Whether the job cleans up after an attempt, so that it runs even after the end of the sequence.
-      var cleansUp: Bool { self == .rollBack || self == .undo || self == .close }
+      var cleansUp: Bool { isAside || self == .rollBack }
       /// Whether the job may be retried if it got no thread.
       var isRetried: Bool { self == .setUp || self == .ask || self == .run }
     }
@@ -99,8 +103,6 @@ extension LaunchMachine {
     let start: Duration
     /// The time that the job may take; nil if it may take any time.
     let timeout: Duration?
-    /// Whether the job cleans up after an attempt while the step goes on.
-    let isAside: Bool
     var hasBegun = false
     var cancellation = Cancellation.none
     /// Whether the job has exceeded its time.

@@ -1,12 +1,6 @@
 // The attempts of steps, during the launch or after a return to the foreground.
 
 extension LaunchMachine {
-  /// Returns what the program has declared for the step with the given index; traps if the node isn't a step.
-  func declared(_ step: Int) -> LaunchStep.Declaration {
-    guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
-    return declared
-  }
-
   // MARK: The queue
 
   /// Queues nodes that wait for no other node.
@@ -110,7 +104,7 @@ extension LaunchMachine {
     case .ended(let state, let result): attemptEnded(job, state, result)
     case .abandoned(let state, let ignored):
       passes[job.purpose].leave()
-      withdraw(made[job] ?? [])
+      withdraw(products[job] ?? [])
       courses[job.purpose][job.step].noteAbandonment()
       settle(job.step, job.purpose, .failed, (state.isLate ? [overrun(state)] : []) + [ignored])
       abort(job.step, job.purpose, .timedOut)
@@ -125,19 +119,19 @@ extension LaunchMachine {
     switch result {
     case .idle:
       passes[purpose].leave()
-      closeAside(takeServices(of: job), job)
+      closeAside(takeProducts(of: job), job)
       settle(step, purpose, .uninvolved, [.asksForNoRepetition])
     case .completed:
       passes[purpose].leave()
-      closeAside(setups[step].complete(with: takeServices(of: job)), job)
-      if purpose == .launch, declared(step).work.runs, phase != .closing {
+      closeAside(setups[step].complete(with: takeProducts(of: job)), job)
+      if purpose == .launch, plan.declared(step).work.runs, phase != .closing {
         courses[.launch][step].facts = notes
         return beginService(of: step, asAttempt: false)
       }
       settle(step, purpose, .completed, notes)
     case .skipped(let reason):
       passes[purpose].leave()
-      closeAside(takeServices(of: job), job)
+      closeAside(takeProducts(of: job), job)
       settle(step, purpose, .skipped, [.skipped(reason)] + notes)
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
@@ -150,15 +144,16 @@ extension LaunchMachine {
 
   /// Rolls a failed attempt back, or decides what follows if there is nothing to roll back.
   private mutating func attemptFailed(_ job: Job, _ state: JobState) {
-    let (step, services) = (job.step, takeServices(of: job))
-    withdraw(services)
-    guard state.hasBegun, declared(step).rollback != nil || !services.isEmpty else { return goOn(after: job) }
+    let (step, made) = (job.step, takeProducts(of: job))
+    withdraw(made)
+    guard state.hasBegun, plan.declared(step).rollback != nil || !made.isEmpty else { return goOn(after: job) }
     if let limit = closing.reachedLimit {
       courses[job.purpose][step].facts.append(.notRolledBack(within: limit))
-      closeAside(services, job)
+      closeAside(made, job)
       return goOn(after: job)
     }
-    start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout, closing: services)
+    products[job.with(.rollBack)] = made
+    start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
     // The failure ends the launch now, so that nothing else that fails during the rollback seems to be the reason.
     if retry(of: step, job.purpose) == nil { abort(step, job.purpose, courses[job.purpose][step].failure?.code) }
   }
@@ -240,7 +235,7 @@ extension LaunchMachine {
   }
 
   private func remainingRetry(of step: Int, _ purpose: Purpose) -> FailurePolicy.Retry? {
-    guard phase != .closing, let retry = declared(step).policy.retry, courses[purpose][step].tries <= retry.count
+    guard phase != .closing, let retry = plan.declared(step).policy.retry, courses[purpose][step].tries <= retry.count
     else { return nil }
     return retry
   }
@@ -264,7 +259,7 @@ extension LaunchMachine {
 
   /// Aborts the launch because of a failed step, unless the step is deferred or its policy lets the launch go on.
   mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code?) {
-    if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
+    if purpose == .launch, phase == .launching, plan.declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
       close(.failed(step, code ?? .stepFailed))
     }
   }

@@ -37,7 +37,7 @@ extension LaunchMachine {
         }
       }
     }
-    for (step, service) in services.sorted(by: { $0.key < $1.key }) {
+    for (step, service) in supervisors.sorted(by: { $0.key < $1.key }) {
       let job = runJob(service.run, of: step)
       unschedule(.readiness(job), of: job)
       guard service.isPausing else { continue }
@@ -75,14 +75,14 @@ extension LaunchMachine {
   private mutating func finish() {
     phase = .over
     failure = makeFailure()
-    for step in setups.indices { withdrawServices(of: step) }
+    for step in setups.indices { withdrawProducts(of: step) }
     // The action `.over` comes before all answers, so that the sequence's resources are released before a call returns.
     let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
     actions.insert(.over, at: firstAnswer ?? actions.endIndex)
     for (id, call) in calls.all { answer([id], finalAnswer(to: call)) }
   }
 
-  private mutating func withdrawServices(of step: Int) { withdraw(setups[step].replaceServices(with: [])) }
+  private mutating func withdrawProducts(of step: Int) { withdraw(setups[step].replaceProducts(with: [])) }
 
   /// Cuts short a shutdown that takes too long: cancels all jobs, and doesn't shut down any further steps.
   mutating func limitReached(_ limit: Duration) {
@@ -113,7 +113,7 @@ extension LaunchMachine {
   ///
   /// A step that is held up doesn't count toward the maximum number of concurrent steps. Therefore every service is
   /// asked to end as soon as the steps that depend on the service's step are shut down.
-  func isHeldUp(_ step: Int) -> Bool { services[step] != nil || setups[step].isBeingCleaned }
+  func isHeldUp(_ step: Int) -> Bool { supervisors[step] != nil || setups[step].isBeingCleaned }
 
   /// Records that the turn of a step has come in the shutdown.
   mutating func beginTurn(of step: Int) {
@@ -125,9 +125,9 @@ extension LaunchMachine {
   mutating func beginStop(of step: Int) {
     beginTurn(of: step)
     courses[.shutDown][step].stopService()
-    guard let service = services[step] else { return }
+    guard let service = supervisors[step] else { return }
     let time = stopTime(of: step)
-    services[step]?.stop(within: time)
+    supervisors[step]?.stop(within: time)
     start(stopJob(of: step), timeout: time)
     let job = runJob(service.run, of: step)
     if jobs[job] != nil { schedule(.stop(job), after: time) }
@@ -149,14 +149,14 @@ extension LaunchMachine {
     // Only the cancellation of a service that has a `stop()` method is a problem, since any other service was canceled
     // when its shutdown began.
     if jobs[job]?.isCancelled == false {
-      let time = services[job.step]?.stopTime ?? .zero
+      let time = supervisors[job.step]?.stopTime ?? .zero
       closing.addProblem(.ofService(.cutOff(after: time)), of: job.step)
     }
     cancelLate(job)
   }
 
   mutating func cannotStop(_ job: Job) {
-    guard jobs[job] != nil, let service = services[job.step] else { return }
+    guard jobs[job] != nil, let service = supervisors[job.step] else { return }
     cancel(runJob(service.run, of: job.step), isLimited: false)
   }
 
@@ -190,7 +190,7 @@ extension LaunchMachine {
   /// Starts the job that shuts a step down, or ends the step's shutdown immediately if the step needs no such job.
   mutating func shutDown(_ step: Int) {
     if case .up = setups[step].state {
-      return start(shutDownJob(of: step), timeout: stopTime(of: step), closing: setups[step].services)
+      return start(shutDownJob(of: step), timeout: stopTime(of: step))
     }
     // If the step's service may still be running, the step isn't shut down, because the service may use what the step
     // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.
@@ -217,12 +217,12 @@ extension LaunchMachine {
     }
   }
 
-  /// Unregisters the services of a step, and records the end of the step's shutdown.
+  /// Unregisters the products of a step, and records the end of the step's shutdown.
   private mutating func settleShutDown(_ step: Int, _ notes: [StepFact] = []) {
-    withdrawServices(of: step)
+    withdrawProducts(of: step)
     if setups[step].isInUse { courses[.shutDown][step].noteAbandonment() }
     if let missedLimit, !courses[.shutDown][step].isAtWork {
-      let isService = courses[.shutDown][step].isStopping && declared(step).work.runs
+      let isService = courses[.shutDown][step].isStopping && plan.declared(step).work.runs
       closing.addProblem(isService ? .ofService(.wasCancelled) : missedLimit, of: step)
     }
     let problems = closing.problems[step]?.facts ?? []

@@ -5,27 +5,40 @@ internal import SpellRegistry
 extension LaunchMachine {
   // MARK: Starting
 
-  mutating func start(
-    _ job: Job, timeout: Duration?, closing services: [any MadeService] = [], isAside: Bool = false
-  ) {
-    jobs[job] = JobState(start: now, timeout: timeout, isAside: isAside)
-    actions.append(.start(job, closing: services))
+  mutating func start(_ job: Job, timeout: Duration?) {
+    jobs[job] = JobState(start: now, timeout: timeout)
+    actions.append(.start(job))
     if let timeout, job.kind != .run { schedule(.timeout(job), after: timeout) }
   }
 
   /// Records that the code of a job begins, unless the job needn't run anymore.
   ///
-  /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; and the resulting events.
-  mutating func began(_ job: Job, at time: Duration) -> (end: Input?, events: [Action]) {
+  /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; the products that the job has
+  ///   to close before anything else; and the resulting events.
+  mutating func began(
+    _ job: Job, at time: Duration
+  ) -> (end: Input?, closing: [any StepProduct], events: [Action]) {
     now = max(now, time)
-    // A job that cleans up has to run even if it isn't in `jobs`. It isn't in `jobs` if it was abandoned before it
-    // began, or if it was started after the time limit or the end of the shutdown.
-    guard let state = jobs[job] else { return (job.kind.cleansUp ? nil : .ended(job, .idle), []) }
-    if state.isCancelled { return (.unbegun(job, isRetryable: true), []) }
-    jobs[job]?.hasBegun = true
-    happened(.began, to: job)
+    // A job that cleans up has to run even if it is canceled or isn't in `jobs`. It isn't in `jobs` if it was abandoned
+    // before it began, or if it was started after the time limit or the end of the shutdown.
+    if !job.kind.cleansUp {
+      guard let state = jobs[job] else { return (.ended(job, .idle), [], []) }
+      if state.isCancelled { return (.unbegun(job, isRetryable: true), [], []) }
+    }
+    if jobs[job] != nil {
+      jobs[job]?.hasBegun = true
+      happened(.began, to: job)
+    }
     defer { actions = [] }
-    return (nil, actions)
+    return (nil, takeProductsToClose(by: job), actions)
+  }
+
+  private mutating func takeProductsToClose(by job: Job) -> [any StepProduct] {
+    switch job.kind {
+    case .shutDown: setups[job.step].products
+    case .rollBack, .lateRollBack, .undo, .close: takeProducts(of: job)
+    case .setUp, .ask, .run, .stop: []
+    }
   }
 
   // MARK: What happens to jobs
@@ -41,15 +54,13 @@ extension LaunchMachine {
     case .run: serviceRun(job, what)
     case .stop: serviceStop(job, what)
     case .shutDown: stepShutDown(job, what)
-    // These jobs are always aside.
-    case .undo, .close: break
+    case .undo, .lateRollBack, .close: cleanUp(job, what)
     }
   }
 
   mutating func ended(_ job: Job, _ result: Result) {
     guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
     for timer in state.timers { actions.append(.unschedule(timer)) }
-    if state.isAside { return asideEnded(job, state, result) }
     happened(.ended(state, result), to: job)
   }
 
@@ -60,17 +71,15 @@ extension LaunchMachine {
     if job.kind.isRetried, !state.hasBegun { return actions.append(.giveUp(job)) }
     jobs[job] = nil
     for timer in state.timers { actions.append(.unschedule(timer)) }
-    let ignored = StepFact.ignoredCancellation(for: grace)
-    if state.isAside { return asideEnded(job, problem: ignored) }
-    happened(.abandoned(state, ignored), to: job)
+    happened(.abandoned(state, .ignoredCancellation(for: grace)), to: job)
   }
 
   /// Records an error of a job, unless the error only says that the job was canceled.
   ///
   /// - Returns: Whether the error was recorded.
-  mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isAside: Bool = false) -> Bool {
+  mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
     if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
-    let isOfShutDown = job.purpose == .shutDown || isAside || job.kind == .run && phase == .closing
+    let isOfShutDown = job.purpose == .shutDown || job.kind.isAside || job.kind == .run && phase == .closing
     for error in (error as? SeveralErrors)?.all ?? [error] {
       if isOfShutDown { closing.note(error, of: job.step) } else { courses[job.purpose][job.step].note(error) }
       errors.append(error)
@@ -90,12 +99,12 @@ extension LaunchMachine {
       emitLateFailure(of: job, .threw(text))
     }
     guard job.kind == .setUp else { return }
-    let services = takeServices(of: job)
+    let made = takeProducts(of: job)
     switch result {
     case .completed where job.purpose == .launch || isGoingDown(job.step):
-      startAside(job.with(.undo), closing: services)
-    case .failed where declared(job.step).rollback != nil: startAside(job.with(.rollBack), closing: services)
-    default: closeAside(services, job)
+      startAside(job.with(.undo), closing: made)
+    case .failed where plan.declared(job.step).rollback != nil: startAside(job.with(.lateRollBack), closing: made)
+    default: closeAside(made, job)
     }
   }
 
@@ -111,29 +120,32 @@ extension LaunchMachine {
   /// Starts to clean up what an attempt did, while its step goes on.
   ///
   /// The step's shutdown waits for it, unless the limit of the shutdown has been reached or the sequence is over.
-  private mutating func startAside(_ job: Job, closing services: [any MadeService]) {
-    if phase == .over || closing.reachedLimit != nil { return actions.append(.start(job, closing: services)) }
+  private mutating func startAside(_ job: Job, closing made: [any StepProduct]) {
+    products[job] = made
+    if phase == .over || closing.reachedLimit != nil { return actions.append(.start(job)) }
     setups[job.step].asideJobBegan()
-    start(job, timeout: plan.nodes[job.step].undoTimeout, closing: services, isAside: true)
+    start(job, timeout: plan.nodes[job.step].undoTimeout)
   }
 
-  /// Closes services that a step doesn't need anymore, while the step goes on.
-  mutating func closeAside(_ services: [any MadeService], _ attempt: Job) {
-    if services.isEmpty { return }
-    withdraw(services)
-    startAside(attempt.with(.close), closing: services)
+  /// Closes products that a step doesn't need anymore, while the step goes on.
+  mutating func closeAside(_ made: [any StepProduct], _ attempt: Job) {
+    if made.isEmpty { return }
+    withdraw(made)
+    startAside(attempt.with(.close), closing: made)
   }
 
-  private mutating func asideEnded(_ job: Job, _ state: JobState, _ result: Result) {
-    var problem: StepFact?
-    if case .failed(let error, let text, _) = result {
-      let isOwn = record(error, of: job, state.isCancelled, isAside: true)
-      problem = isOwn ? .threw(text) : state.isLate ? .overran(state.timeout ?? .zero) : .wasCancelled
+  private mutating func cleanUp(_ job: Job, _ what: Happening) {
+    switch what {
+    case .began: break
+    case .ended(_, .completed), .ended(_, .idle), .ended(_, .skipped): cleanedUp(job, nil)
+    case .ended(let state, .failed(let error, let text, _)):
+      let isOwn = record(error, of: job, state.isCancelled)
+      cleanedUp(job, isOwn ? .threw(text) : state.isLate ? .overran(state.timeout ?? .zero) : .wasCancelled)
+    case .abandoned(_, let ignored): cleanedUp(job, ignored)
     }
-    asideEnded(job, problem: problem)
   }
 
-  private mutating func asideEnded(_ job: Job, problem: StepFact?) {
+  private mutating func cleanedUp(_ job: Job, _ problem: StepFact?) {
     setups[job.step].asideJobEnded()
     if let problem {
       let fact = StepFact.ofCleanUp(job.kind, problem)
@@ -149,23 +161,23 @@ extension LaunchMachine {
     continueShutDown(of: job.step)
   }
 
-  // MARK: Services that attempts make
+  // MARK: Products of attempts
 
-  /// Adds a service that an attempt made, and returns whether the service is to be registered.
+  /// Adds a product of an attempt, and returns whether the product is to be registered.
   ///
-  /// An attempt that was abandoned registers nothing, but its service is closed when the attempt ends.
-  mutating func keep(_ service: any MadeService, by job: Job) -> Bool {
-    made[job, default: []].append(service)
+  /// An attempt that was abandoned registers nothing, but its products are closed when the attempt ends.
+  mutating func keep(_ product: any StepProduct, by job: Job) -> Bool {
+    products[job, default: []].append(product)
     return jobs[job] != nil
   }
 
-  /// Removes and returns the services that an attempt made.
-  mutating func takeServices(of job: Job) -> [any MadeService] {
-    made.isEmpty ? [] : made.removeValue(forKey: job) ?? []
+  /// Removes and returns the products that an attempt has made, or that a job has to close.
+  mutating func takeProducts(of job: Job) -> [any StepProduct] {
+    products.isEmpty ? [] : products.removeValue(forKey: job) ?? []
   }
 
-  mutating func withdraw(_ services: [any MadeService]) {
-    if !services.isEmpty { actions.append(.withdraw(services)) }
+  mutating func withdraw(_ made: [any StepProduct]) {
+    if !made.isEmpty { actions.append(.withdraw(made)) }
   }
 
   // MARK: Time

@@ -13,16 +13,16 @@ extension LaunchMachine {
   ///
   /// If the step has a timeout, the service has to become ready within that time.
   private mutating func runService(of step: Int, asAttempt: Bool) {
-    let number = services[step, default: ServiceSupervisor()].begin(asAttempt: asAttempt)
+    let number = supervisors[step, default: ServiceSupervisor()].begin(asAttempt: asAttempt)
     let job = runJob(number, of: step)
-    start(job, timeout: declared(step).timeout)
-    if let timeout = declared(step).timeout { schedule(.readiness(job), after: timeout) }
+    start(job, timeout: plan.declared(step).timeout)
+    if let timeout = plan.declared(step).timeout { schedule(.readiness(job), after: timeout) }
   }
 
   func runJob(_ number: Int, of step: Int) -> Job { Job(purpose: .launch, kind: .run, step: step, number: number) }
 
   mutating func ready(_ job: Job) {
-    guard jobs[job]?.isLate == false, services[job.step]?.becomeReady() == true else { return }
+    guard jobs[job]?.isLate == false, supervisors[job.step]?.becomeReady() == true else { return }
     unschedule(.readiness(job), of: job)
     event(.serviceReady, .launch, job.step, isService: true)
     if courses[.launch][job.step].isStarting {
@@ -38,7 +38,7 @@ extension LaunchMachine {
   }
 
   mutating func restart(_ step: Int) {
-    if services[step]?.isPausing != true { return }
+    if supervisors[step]?.isPausing != true { return }
     if courses[.launch][step].isStarting { courses[.launch][step].facts = [] }
     runService(of: step, asAttempt: false)
   }
@@ -62,7 +62,7 @@ extension LaunchMachine {
   mutating func serviceRun(_ job: Job, _ what: Happening) {
     switch what {
     case .began:
-      if services[job.step]?.codeBegan() == true { codeBegan(job.step, .launch) }
+      if supervisors[job.step]?.codeBegan() == true { codeBegan(job.step, .launch) }
       event(.serviceBegan(run: job.number), .launch, job.step, isService: true)
     case .ended(let state, let result): runEnded(job, state, result)
     case .abandoned(let state, let ignored): runAbandoned(job, state, ignored)
@@ -70,7 +70,7 @@ extension LaunchMachine {
   }
 
   private mutating func runEnded(_ job: Job, _ state: JobState, _ result: Result) {
-    guard let service = services[job.step] else { return }
+    guard let service = supervisors[job.step] else { return }
     let isExpected = service.isStopping || phase == .closing
     var exit = Exit(facts: [.returned], isFailure: false)
     if case .failed(let error, let text, let isRetryable) = result {
@@ -92,7 +92,7 @@ extension LaunchMachine {
     continueShutDown(of: step)
   }
 
-  private func notReady(_ step: Int) -> StepFact { .notReady(within: declared(step).timeout ?? .zero) }
+  private func notReady(_ step: Int) -> StepFact { .notReady(within: plan.declared(step).timeout ?? .zero) }
 
   /// Handles a service that hasn't ended within the grace period after its cancellation.
   ///
@@ -100,11 +100,11 @@ extension LaunchMachine {
   private mutating func runAbandoned(_ job: Job, _ state: JobState, _ ignored: StepFact) {
     let step = job.step
     setups[step].serviceStaysInUse()
-    if services[step]?.isStopping == true || phase == .closing { return endedAsAsked(step, [ignored]) }
+    if supervisors[step]?.isStopping == true || phase == .closing { return endedAsAsked(step, [ignored]) }
     closing.addProblem(.ofService(ignored), of: step)
     let facts = [notReady(step), .ofService(ignored)]
     let exit = Exit(facts: facts, isFailure: true, isRetryable: false, code: .timedOut)
-    if declared(step).exitPolicy.survivesError { goOn(without: step, exit) } else { giveUp(on: step, exit) }
+    if plan.declared(step).exitPolicy.survivesError { goOn(without: step, exit) } else { giveUp(on: step, exit) }
   }
 
   /// Decides what follows when a service has ended without being asked to.
@@ -115,16 +115,16 @@ extension LaunchMachine {
     if courses[.launch][step].isStarting {
       courses[.launch][step].fail(StepCourse.Failure(code: exit.code, isRetryable: exit.isRetryable), exit.factsOfStep)
       if pauseBeforeRetry(step, .launch) {
-        services[step]?.pause()
+        supervisors[step]?.pause()
         return
       }
     }
-    let (policy, time) = (declared(step).exitPolicy, now)
-    switch services[step]?.decide(policy, threw: exit.isFailure, at: time) ?? .goOn {
+    let (policy, time) = (plan.declared(step).exitPolicy, now)
+    switch supervisors[step]?.decide(policy, threw: exit.isFailure, at: time) ?? .goOn {
     case .restart(let pause):
-      services[step]?.pause()
+      supervisors[step]?.pause()
       event(.serviceRestarting(after: pause), .launch, step, message: exit.facts.predicate, isService: true)
-      schedule(.restart(step, run: services[step]?.run ?? 1), after: pause)
+      schedule(.restart(step, run: supervisors[step]?.run ?? 1), after: pause)
     case .goOn: goOn(without: step, exit)
     case .shutDown: giveUp(on: step, exit)
     }
@@ -148,7 +148,7 @@ extension LaunchMachine {
 
   /// Records that the service of a step won't run again.
   mutating func serviceEnded(_ step: Int, _ problems: [StepFact]) {
-    guard services.removeValue(forKey: step) != nil else { return }
+    guard supervisors.removeValue(forKey: step) != nil else { return }
     event(.serviceEnded, .launch, step, message: problems.predicate, isService: true)
   }
 }

@@ -44,16 +44,15 @@ extension LaunchMachine {
   }
 
   enum Action: Sendable {
-    /// Starts a job, which closes the given services of the step before anything else.
-    case start(Job, closing: [any MadeService] = [])
+    case start(Job)
     case cancel(Job)
     /// Ends an attempt, or a run of a service, that has got no thread.
     ///
     /// The step's failure policy, which may run user code, is asked outside the sequence's lock whether to retry.
     case giveUp(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Unregisters services of a step.
-    case withdraw([any MadeService])
+    /// Unregisters products of a step.
+    case withdraw([any StepProduct])
     case event(LaunchEvent)
     case answer([Int], Answer)
     /// Ends the process because of a further signal, or calls the handler that the signal had before the sequence ran.

@@ -26,12 +26,12 @@ struct LaunchMachine: Sendable {
   /// The things that each step has set up.
   var setups: [StepSetup]
   /// The supervisors of the services that run or will be restarted, by step.
-  var services: [Int: ServiceSupervisor] = [:]
+  var supervisors: [Int: ServiceSupervisor] = [:]
   var closing = Closing()
   /// The jobs under way, and their states.
   var jobs: [Job: JobState] = [:]
-  /// The services that attempts made which haven't ended, by attempt.
-  var made: [Job: [any MadeService]] = [:]
+  /// The products of each attempt that hasn't ended, and of each job that has yet to close them.
+  var products: [Job: [any StepProduct]] = [:]
   /// The unanswered calls to the sequence, such as `launch()` and `shutDown()`, by the number of the call.
   var calls = Calls()
   /// The errors that were thrown, in order.
@@ -96,7 +96,7 @@ struct LaunchMachine: Sendable {
   ///
   /// The value is false once the shutdown, or the drain before the shutdown, has begun.
   var isReady: Bool {
-    phase == .launched && services.allSatisfy { $1.isReady || !courses[.launch][$0].hasEnded }
+    phase == .launched && supervisors.allSatisfy { $1.isReady || !courses[.launch][$0].hasEnded }
   }
 
   // MARK: Calls
@@ -189,7 +189,7 @@ struct LaunchMachine: Sendable {
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? courses[.launch][step].tries : foregroundAttempts
         let kind = courses[purpose][step].culprit == nil ? Job.Kind.setUp : .ask
-        start(Job(purpose: purpose, kind: kind, step: step, number: number), timeout: declared(step).timeout)
+        start(Job(purpose: purpose, kind: kind, step: step, number: number), timeout: plan.declared(step).timeout)
       }
     }
   }

@@ -126,8 +126,8 @@ struct StepSetup: Sendable {
   }
 
   private(set) var state = State.down
-  /// The services of the attempt that completed.
-  private(set) var services: [any MadeService] = []
+  /// The products of the attempt that completed.
+  private(set) var products: [any StepProduct] = []
   /// The number of jobs that clean up after attempts while the step goes on; nil if there has been none.
   private var asideJobs: Int?
 
@@ -142,15 +142,15 @@ struct StepSetup: Sendable {
   var isOfShutDown: Bool { isUp || asideJobs != nil }
   var isBeingCleaned: Bool { asideJobs ?? 0 > 0 }
 
-  /// Records that an attempt has completed, and returns the services that the attempt's own replace.
-  mutating func complete(with new: [any MadeService]) -> [any MadeService] {
+  /// Records that an attempt has completed, and returns the products that the attempt's own replace.
+  mutating func complete(with new: [any StepProduct]) -> [any StepProduct] {
     if case .down = state { state = .up }
-    return replaceServices(with: new)
+    return replaceProducts(with: new)
   }
 
-  mutating func replaceServices(with new: [any MadeService]) -> [any MadeService] {
-    defer { services = new }
-    return services
+  mutating func replaceProducts(with new: [any StepProduct]) -> [any StepProduct] {
+    defer { products = new }
+    return products
   }
 
   mutating func serviceStaysInUse() { state = .inUse }

@@ -61,7 +61,7 @@ indirect enum StepFact: Sendable {
     case .ofService(let fact): "its service \(fact.predicate)"
     case .ofStop(let fact): "its stop() \(fact.predicate)"
     case .ofCleanUp(.undo, let fact): "the shutdown of its abandoned attempt \(fact.predicate)"
-    case .ofCleanUp(.rollBack, let fact): "the rollback of its abandoned attempt \(fact.predicate)"
+    case .ofCleanUp(.lateRollBack, let fact): "the rollback of its abandoned attempt \(fact.predicate)"
     case .ofCleanUp(_, let fact): "the shutdown of a service that it had made \(fact.predicate)"
     }
   }

@@ -67,6 +67,12 @@ struct LaunchPlan: Sendable {
     requirements = StepGraph(listing.requirements, count: count).renumbered(positions)
   }
 
+  /// Returns what the program has declared for the step with the given index; traps if the node isn't a step.
+  func declared(_ step: Int) -> LaunchStep.Declaration {
+    guard let declared = nodes[step].declared else { fatalError("A point was begun as a step.") }
+    return declared
+  }
+
   /// The IDs of the steps, in the order of the plan.
   var ids: [String] { nodes.lazy.filter { $0.declared != nil }.map(\.id) }
 }

@@ -1,20 +1,23 @@
 internal import SpellRegistry
 internal import Support
 
-/// A service that an attempt of a step made, and that is registered until the service is closed.
-protocol MadeService: AnyObject, Sendable {
-  /// Registers the service in the registry that was current when it was made, where it hides what was registered.
+/// A product of a step: an object that an attempt made, and that is registered until it is closed.
+///
+/// The products of steps are the services of ``ServiceInitializer``. They have another name here because the machine's
+/// services are those that run.
+protocol StepProduct: AnyObject, Sendable {
+  /// Registers the product in the registry that was current when it was made, where it hides what was registered.
   ///
-  /// Does nothing if the service has already been withdrawn.
+  /// Does nothing if the product has already been withdrawn.
   func register()
 
-  /// Unregisters the service, so that what it hid serves again.
+  /// Unregisters the product, so that what it hid serves again.
   func withdraw()
 
-  /// Registers the service in a registry that only the step's own shutdown uses.
+  /// Registers the product in a registry that only the step's own shutdown uses.
   func register(in registry: InitializerRegistry)
 
-  /// Calls the `shutDown(_:)` of the initializer that made the service.
+  /// Calls the `shutDown(_:)` of the initializer that made the product.
   nonisolated(nonsending) func close() async throws
 }
 
@@ -22,7 +25,7 @@ protocol MadeService: AnyObject, Sendable {
 ///
 /// `@unchecked Sendable`: `state` has a lock, and all other properties are constants. The initializer is `Sendable`, as
 /// ``Initializable/SendableSelf`` requires.
-final class OwnedService<Maker: ServiceInitializer>: MadeService, @unchecked Sendable {
+final class MadeService<Maker: ServiceInitializer>: StepProduct, @unchecked Sendable {
   private enum State {
     case made
     case registered(Registration<Maker.Service>)
