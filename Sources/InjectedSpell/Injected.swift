@@ -154,8 +154,8 @@
   }
 }
 
-// `@unchecked Sendable`: the atomic `state` of a `CreationGate` guards each value, and the lock `newer` in
-// `PropertyFields` guards the reference to the newest value. A hook is `@Sendable`, or checks that it runs on the main actor.
+// `@unchecked Sendable`: the atomic `state` of a `CreationGate` guards the first value, and the lock `later` in
+// `PropertyFields` guards later ones. A hook is `@Sendable`, or checks that it runs on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {

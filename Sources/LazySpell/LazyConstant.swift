@@ -66,8 +66,8 @@ public import SpellRegistry
   public func reset() { storage.forget() }
 }
 
-// `@unchecked Sendable`: the atomic `state` of a `CreationGate` guards each value, and the lock `newer` in
-// `PropertyFields` guards the reference to the newest value. The closure is `@Sendable`.
+// `@unchecked Sendable`: the atomic `state` of a `CreationGate` guards the first value, and the lock `later` in
+// `PropertyFields` guards later ones. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

@@ -79,7 +79,7 @@ import Testing
     #expect(second == nil)
   }
 
-  @Test("of values that are forgotten in place two are kept until the property goes, and no more")
+  @Test("of values that are forgotten in place the first is kept until the property goes, and no other")
   func releaseInPlace() {
     let made = Shared<[@Sendable () -> Bool]>([])
     registry.register {
@@ -93,7 +93,7 @@ import Testing
         _ = page.ticket
         page.$ticket.forget()
       }
-      #expect(made.value.count(where: { $0() }) <= 2)
+      #expect(made.value.map { $0() } == [true] + [Bool](repeating: false, count: 9))
     }
     #expect(made.value.count == 10)
     #expect(made.value.count(where: { $0() }) == 0)
@@ -109,6 +109,33 @@ import Testing
     #expect(copy.value?.number == 1)
     page.$ticket = page.$ticket.replacedWithNothing()
     #expect(copy.value?.number == 1)
+  }
+
+  @Test("a value that is forgotten while a thread makes it goes to that thread alone", arguments: [false, true])
+  func forgottenWhileMade(isReinjected: Bool) async {
+    let (registry, runs, begun, finish) = (registry, Counter(), Latch(), Latch())
+    registry.register(Ticket.self) {
+      let run = runs.increment()
+      if run == (isReinjected ? 2 : 1) {
+        begun.open()
+        finish.wait()
+      }
+      return Ticket(run)
+    }
+    let spell = registry.run { Spell<Ticket>() }
+    if isReinjected {
+      _ = spell.wrappedValue
+      registry.reinject(Ticket.self)
+    }
+    async let forgotten = onThread { spell.wrappedValue.number }
+    _ = await onThread { begun.wait() }
+    spell.storage.forget()
+    #expect(!spell.storage.hasValue)
+    let next = spell.wrappedValue.number
+    finish.open()
+    #expect(await forgotten == runs.value - 1)
+    #expect(next == runs.value)
+    #expect(spell.storage.value?.number == next)
   }
 
   @Test("of many threads that assign a property without a value, one succeeds")

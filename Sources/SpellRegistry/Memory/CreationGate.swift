@@ -8,7 +8,8 @@ public import Synchronization
 /// | busy | 1 | the ID of the thread that makes the value |
 /// | ready | 2 | for a property, the epoch in which the value was made or last checked; 0 for any other value |
 /// | awaited | 3 | the ID of the thread that makes the value, while at least one other thread sleeps in ``Waits`` |
-/// | replaced | 4 | 0; the property has a newer `PropertyCell` |
+/// | later | 4 | like ready; the property's value isn't in the memory of its `PropertyCell` |
+/// | dropped | 5 | 0; the property's former value was dropped |
 ///
 /// A state is settled unless it is busy or awaited. Threads that compete to make a value all try to exchange the
 /// settled state for busy, and the thread that succeeds makes the value. It makes and writes the value with no lock
@@ -22,7 +23,8 @@ public import Synchronization
   static var busy: UInt { 1 }
   @inlinable static var ready: UInt { 2 }
   static var awaited: UInt { 3 }
-  static var replaced: UInt { 4 }
+  static var later: UInt { 4 }
+  static var dropped: UInt { 5 }
   @inlinable static var tags: UInt { 7 }
   /// The difference between successive epochs, and between successive thread IDs.
   ///
@@ -34,6 +36,10 @@ public import Synchronization
   @inlinable var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
+  /// Returns whether a property in the given state has a value.
+  static func hasValue(_ state: UInt) -> Bool { state & tags == ready || state & tags == later }
+  /// Returns `state` with the epoch of another state.
+  static func state(_ state: UInt, in epoch: UInt) -> UInt { state & tags | epoch & ~tags }
 
   /// Records that `thread` makes the value from now on, if the state is still `settled`.
   ///
@@ -42,18 +48,29 @@ public import Synchronization
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Sets the state to `settled` and wakes the waiting threads, unless the state is already `replaced`.
-  func settle(as settled: UInt) {
+  /// Sets the state to `settled` and wakes the waiting threads.
+  ///
+  /// - Parameter thread: The thread that makes the value. If it doesn't make the value any longer, because the value was
+  ///   dropped meanwhile, the state stays. If this is nil, the state is set in any case.
+  func settle(as settled: UInt, by thread: UInt? = nil) { wakeThreads(waitingIn: change(to: settled, by: thread)) }
+
+  /// Sets the state as ``settle(as:by:)`` does, but wakes no threads.
+  ///
+  /// - Returns: The former state; nil if the state wasn't set.
+  func change(to settled: UInt, by thread: UInt?) -> UInt? {
     var found = current
-    while found != Self.replaced {
+    while thread == nil || Self.isBusy(found) && found & ~Self.tags == thread {
       let (exchanged, other) = state.compareExchange(
         expected: found, desired: settled, ordering: .acquiringAndReleasing)
-      if exchanged {
-        if found & Self.tags == Self.awaited { Waits.wake(at: id) }
-        return
-      }
+      if exchanged { return found }
       found = other
     }
+    return nil
+  }
+
+  /// Wakes the threads that wait for the end of the state `found`.
+  func wakeThreads(waitingIn found: UInt?) {
+    if let found, found & Self.tags == Self.awaited { Waits.wake(at: id) }
   }
 
   /// The gate's address, which is only compared, never dereferenced.

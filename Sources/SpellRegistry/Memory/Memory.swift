@@ -237,8 +237,7 @@ struct ErasedType: Hashable, Sendable {
 
   /// Whether this memory contains the property's value, which can then be read without a lock.
   ///
-  /// The result is also false while a re-injection replaces the value, and after a newer cell has replaced the cell
-  /// that contains this memory.
+  /// The result is also false while a re-injection replaces the value, and if a later value is in other memory.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
   /// Whether ``isReady`` is true, and the value was made, assigned or last checked in the current epoch.
@@ -314,7 +313,7 @@ struct ErasedType: Hashable, Sendable {
   var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
 
   deinit {
-    if fields.hasValue.load(ordering: .relaxed) { memory.value.destroy(fields.type) }
+    if fields.hasFirstValue.load(ordering: .relaxed) { memory.value.destroy(fields.type) }
     unsafe fieldsAddress.deinitialize(count: 1)
   }
 }

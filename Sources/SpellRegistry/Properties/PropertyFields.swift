@@ -15,29 +15,27 @@ struct PropertyFields: ~Copyable {
   /// The name with which the property asks the registry; nil to use the property's own name.
   let requestedName: String?
   let link: RegistryLink
-  /// The property's newest cell, if it isn't the cell in the property wrapper.
+  /// The replacement of the property's first value.
+  let later = Lock(Later.unused)
+  /// Whether the cell's own memory contains a value, the property's first, which the cell's deinitializer destroys.
   ///
-  /// A new cell is made when the value is injected again, dropped or replaced, because other threads may be reading the
-  /// old value.
-  let newer = Lock(Newer(cell: nil))
-  /// Whether the cell's memory contains a value, which the deinitializer of ``PropertyCell`` has to destroy.
-  ///
-  /// The value stays in the memory while another thread makes a new value, and after another cell has replaced this
-  /// cell. A thread sets the flag with releasing order after it writes the value. Other threads may therefore read the
-  /// value after they load the flag with acquiring order. When the deinitializer reads the flag, no other thread uses
-  /// the cell any longer.
-  let hasValue = Atomic(false)
-  /// Whether the value was assigned, so that a re-injection doesn't replace it.
+  /// The value stays in the memory after another one has taken its place. The thread that made the value sets the flag
+  /// with releasing order. Other threads may therefore read the value after they load the flag with acquiring order.
+  let hasFirstValue = Atomic(false)
+  /// Whether the first value was assigned, so that a re-injection doesn't replace it.
   ///
   /// Relaxed ordering suffices: a thread sets the flag before it marks the gate as ready, and other threads read the
   /// flag only after they find the gate ready.
   let isAssigned = Atomic(false)
 
-  /// A reference to a property's newest cell; `cell` is nil if the cell in the property wrapper was never replaced.
-  ///
-  /// `@unchecked Sendable`: the fields of a cell are constants, atomics or values in a lock, and a `CreationGate`
-  /// guards the cell's value.
-  struct Newer: @unchecked Sendable { let cell: PropertyCell? }
+  /// The value that has taken the place of the property's first value.
+  enum Later: Sendable {
+    /// The first value, if there is one, is in force.
+    case unused
+    case value(ValueCell)
+    /// The former value was dropped, and there is no new one yet.
+    case nothing
+  }
 
   /// The target of `link`, read through a property of this struct to avoid retaining the link.
   var target: (registry: InitializerRegistry, isWeak: Bool)? { link.target }

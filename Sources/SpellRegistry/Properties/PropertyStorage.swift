@@ -88,18 +88,16 @@
   public func point(in container: AnyObject?) -> InjectionPoint { cell.point(in: container) }
 
   /// Whether the property has a value, determined without making one.
-  public var hasValue: Bool { cell.newestWithValue != nil }
+  public var hasValue: Bool { cell.hasValue }
 
   /// Waits for the thread, if any, that is making the property's value.
   ///
   /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
   ///   thread.
-  package func waitForValue() throws(InjectionError) { _ = try cell.newestWhenSettled() }
+  package func waitForValue() throws(InjectionError) { try cell.settledState() }
 
   /// The property's value, or nil if there is none, determined without making one.
-  public var value: Value? {
-    cell.newestWithValue.map { newest in withExtendedLifetime(newest) { newest.memory.read() } }
-  }
+  public var value: Value? { ValueMemory.optionalValue { cell.copyValue(to: $0) } }
 
   /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
   ///

@@ -10,10 +10,8 @@
   private let cell: Borrowed<PropertyCell>?
   /// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
   let requestedName: String?
-  /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
-  ///
-  /// It belongs to another `PropertyCell` than `cell` if a newer one has replaced the cell in the property wrapper.
-  var gate: UInt?
+  /// Whether the requesting property will store the value.
+  var isForStorage = false
   /// Whether a registry may keep the object, or the factory, that makes the request.
   ///
   /// The value then becomes part of what that registry keeps. If this is false, the frames of the thread and the task's
@@ -50,6 +48,8 @@
   var name: String? { requestedName ?? point.propertyName }
   var mayHaveName: Bool { requestedName != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: requestedName, in: container) }
+  /// The address of the `CreationGate` of the property that will store the value; nil if no property stores it.
+  var gate: UInt? { isForStorage ? cell?.object.memory.head.gate.id : nil }
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
 
   /// Returns whether both requests are from the same property, for the same container and with the same name.
@@ -63,7 +63,7 @@
   /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
     var request = Request(type, of: cell?.object, named: requestedName, in: container)
-    (request.gate, request.isFromKept) = (gate, isFromKept)
+    (request.isForStorage, request.isFromKept) = (isForStorage, isFromKept)
     return request
   }
 }
