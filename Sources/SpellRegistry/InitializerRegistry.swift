@@ -221,8 +221,7 @@ extension InitializerRegistry: CustomStringConvertible {
   /// A list of the registrations of this registry and of its parents, with one line for each registration.
   ///
   /// A line shows the service, and the class and name to which the registration is limited. It also shows the scope or
-  /// the word `instance`, whether a value is kept, and the place of the registration in the source code. For a factory
-  /// whose scope keeps values, the line says `kept` after the factory's first call.
+  /// the word `instance`, whether a value is kept, and the place of the registration in the source code.
   ///
   /// ```swift
   /// print(registry)
@@ -232,7 +231,7 @@ extension InitializerRegistry: CustomStringConvertible {
   public var description: String {
     lineage.map { registry in
       func line(of record: RegistrationRecord, isHidden: Bool) -> String {
-        let isKept = record.keepsValue(in: registry)
+        let isKept = record.keptValues.contains { $0.isReady(in: registry) }
         let scope = record.isInstance ? "instance" : record.scopeName + (isKept ? ", kept" : "")
         return "\n  \(record.summary): \(scope)\(isHidden ? ", hidden" : ""), at \(record.place)"
       }

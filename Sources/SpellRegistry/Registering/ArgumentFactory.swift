@@ -86,7 +86,7 @@ extension Initializer {
             if argument != argument { areEqualToThemselves = false }
           }
           let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
-          try source.putKept(in: memory, Made.self, for: kept) { resolver in
+          try source.put(in: memory, Made.self, for: kept) { resolver in
             memory.put(try make(resolver, repeat each argument))
           }
         })

@@ -70,8 +70,12 @@ extension InitializerRegistry {
 
   /// Finds the registration that would serve a request if neither `hider` nor the registrations that hide it existed.
   private func find(_ request: Request, hiddenBy hider: RegistrationRecord) -> Finding {
-    let owner = lineage.first { $0.number == hider.registryNumber } ?? self
-    return owner.find(request, Search(hiddenBy: hider))
+    owner(of: hider).find(request, Search(hiddenBy: hider))
+  }
+
+  /// Returns the registry that has, or had, a registration: this registry or one of its parents.
+  func owner(of record: RegistrationRecord) -> InitializerRegistry {
+    lineage.first { $0.number == record.registryNumber } ?? self
   }
 }
 

@@ -108,17 +108,10 @@ package final class RegistrationRecord: Sendable {
   package var wraps: Bool { initializer.wraps }
   package var isFactory: Bool { initializer.isFactory }
   package var isAsync: Bool { initializer.async != nil }
-  /// Whether the registration keeps one value for all requests.
-  var isShared: Bool { if case .shared = keeping { true } else { false } }
   /// The value that the registration keeps for all requests; nil if it keeps none.
   var kept: KeptValue? { if case .shared(let kept) = keeping { kept } else { nil } }
   /// The values that the registration keeps for the arguments of its factory; nil if it keeps none.
   var factoryValues: FactoryValues? { if case .factory(let values) = keeping { values } else { nil } }
-
-  /// Whether the registration keeps a value at present, or has kept one for the arguments of its factory.
-  func keepsValue(in registry: InitializerRegistry) -> Bool {
-    kept?.isReady(in: registry) ?? factoryValues?.areUsed ?? false
-  }
 
   /// Whether a registry or a resolution may keep the values, and with them all that is made for them.
   var makesKept: Bool { !lifetime.isUnique }

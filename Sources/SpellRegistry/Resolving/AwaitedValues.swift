@@ -73,7 +73,7 @@ private struct NeedSearch {
 
   mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
     let record = match.record
-    let registry = record.isShared ? match.owner : asked
+    let registry = record.lifetime.isShared ? match.owner : asked
     let key = Resolution.GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
     let isKept = record.kept?.isReady(in: match.owner) ?? false
     guard record.declaresNeeds, !isKept, !done.contains(key), way.insert(key).inserted else { return }
@@ -86,7 +86,7 @@ private struct NeedSearch {
           continue
         }
         let cell = try await registry.madeCell(of: need, by: initializer, asker: asker, in: resolution)
-        let owner = need.record.isShared ? need.owner : registry
+        let owner = need.record.lifetime.isShared ? need.owner : registry
         if let cell { values.append(AwaitedValues.Value(record: need.record, registry: owner, cell: cell)) }
       }
     } catch let error as InjectionError {

@@ -1,72 +1,49 @@
 internal import Support
 
-/// The registration of an ``ArgumentFactory``, and the registries that provide the factory's dependencies.
+/// The registration of an ``ArgumentFactory``, and the registry that provided the factory.
 @usableFromInline struct FactorySource: Sendable {
   fileprivate let record: RegistrationRecord
-  /// The link to the registry that provided the factory.
   fileprivate let link: RegistryLink
-  /// The registry that contains the registration; nil if the factory keeps no values between resolutions.
-  ///
-  /// The owner is the registry in `link`, which provided the factory, or a parent of that registry. It therefore exists
-  /// for at least as long as the registry in `link`.
-  fileprivate let owner: RegistryReference?
   /// The name with which the factory was requested.
   fileprivate let requestedName: String?
 
-  /// Puts a new value in memory, and calls the hooks.
-  @usableFromInline func put(
-    in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
-  ) throws(InjectionError) {
-    try call(in: memory, type) { registry, thread throws(InjectionError) in
-      try run(in: memory, type, registry, on: thread, make: make)
-    }
-  }
-
   /// Puts a value in memory, and calls the hooks.
   ///
-  /// If a value is kept for the arguments, memory gets that value. Otherwise, memory gets a new value.
+  /// The value is the one that the factory keeps for the arguments, or else a new one.
   ///
-  /// - Parameter arguments: The arguments; nil if an argument isn't equal to itself, in which case no value is kept.
-  func putKept(
-    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
+  /// - Parameter arguments: The arguments; nil if the factory keeps no value for them, because an argument isn't equal to
+  ///   itself, or because the factory keeps no values at all.
+  @usableFromInline func put(
+    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable? = nil, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
-    if record.lifetime.isUnique { return try put(in: memory, type, make: make) }
-    try call(in: memory, type) { asked, thread throws(InjectionError) in
-      // A shared value gets its dependencies from the registry that keeps the value.
-      let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
-      guard let arguments else { return try run(in: memory, type, registry, on: thread, make: make) }
-      let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
-      let values = record.factoryValues ?? graphValues(in: registry, on: thread)
-      try values.with(arguments, in: registry, make: new) { kept throws(InjectionError) in
-        let isPut = try kept.putValue(
-          memory, of: record.lifetime.isShared ? record : nil, in: registry, for: { request(type).step(record) },
-          on: thread
-        ) { gate throws(InjectionError) in
-          try run(in: memory, type, registry, gate: gate, on: thread, make: make)
-        }
-        // A factory still makes values after its registration was withdrawn, but it keeps none.
-        if !isPut { try run(in: memory, type, registry, on: thread, make: make) }
-      }
-    }
-  }
-
-  /// Runs one call of the factory and then the hooks, as part of the resolution in progress or as a new resolution.
-  private func call(
-    in memory: ValueMemory, _ type: any Any.Type,
-    _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
-  ) throws(InjectionError) {
-    guard let registry = link.registry else {
+    var request = Request(type, record.service.key, named: requestedName)
+    // The value's objects hold their registry as the factory does.
+    request.isFromKept = link.isWeak
+    guard let asked = link.registry else {
       throw InjectionError(
-        .notRegistered, through: [request(type).step(record)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
+        .notRegistered, through: [request.step(record)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
     }
+    // A shared value gets its dependencies from the registry that keeps the value.
+    let registry = record.lifetime.isShared ? asked.owner(of: record) : asked
     let thread = CurrentThread.current
+    func putNew(gate: UInt? = nil) throws(InjectionError) {
+      try registry.make(request, record, in: memory, gate: gate, on: thread) { try make(Resolver(request, registry)) }
+    }
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      try body(registry, thread)
-      guard record.hooks.areUsed || registry.hooks.areUsed else { return true }
-      let point = request(type).point
-      thread.callingHooks {
-        record.callHooks(memory, type, at: point, on: thread)
-        registry.hooks.call(memory, type, at: point)
+      if let arguments, record.makesKept {
+        let values = record.factoryValues ?? graphValues(in: registry, on: thread)
+        try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
+          let isPut = try kept.putValue(
+            memory, of: record.lifetime.isShared ? record : nil, in: registry, for: { request.step(record) },
+            on: thread, make: putNew)
+          // A factory still makes values after its registration was withdrawn, but it keeps none.
+          if !isPut { try putNew() }
+        }
+      } else {
+        try putNew()
+      }
+      if record.hooks.areUsed || asked.hooks.areUsed || registry.hooks.areUsed {
+        asked.callHooks(memory, of: Match(record: record, owner: registry), at: request.point)
       }
       return true
     }
@@ -81,24 +58,6 @@ internal import Support
       resolution.keepGraphValue(memory, FactoryValues.self, of: record, for: registry)
     }
   }
-
-  /// Runs the factory's closure in a frame, with no lock held.
-  private func run(
-    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, gate: UInt? = nil,
-    on thread: CurrentThread, make: (Resolver) throws -> Void
-  ) throws(InjectionError) {
-    let request = request(type)
-    try registry.make(request, record, in: memory, gate: gate, on: thread) {
-      try make(Resolver(request, registry))
-    }
-  }
-
-  /// The request for a value of the factory, whose objects hold their registry as the factory does.
-  private func request(_ type: any Any.Type) -> Request {
-    var request = Request(type, record.service.key, named: requestedName)
-    request.isFromKept = link.isWeak
-    return request
-  }
 }
 
 extension InitializerRegistry {
@@ -108,15 +67,12 @@ extension InitializerRegistry {
   ///
   /// - Parameter isKept: Whether a registry may keep the factory, which then holds this registry weakly.
   @inline(never) func putFactory(
-    in memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, isKept: Bool
+    in memory: ValueMemory, _ request: Request, _ record: RegistrationRecord, isKept: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
-    let owner = record.factoryValues == nil ? nil : owner.object.weakReference
     put(
       memory,
-      FactorySource(
-        record: record, link: .of(self, weakly: isKept), owner: owner, requestedName: request.requestedName))
+      FactorySource(record: record, link: .of(self, weakly: isKept), requestedName: request.requestedName))
   }
 }

@@ -26,8 +26,6 @@ final class FactoryValues: Sendable {
     ///
     /// The arguments' `hash` and `==` may resolve values, so they run with no lock held.
     var variants: [Int: [Variant]] = [:]
-    /// Whether the table has ever had a variant.
-    var isUsed = false
     /// The number of uses that are left until `leave` searches the whole table for variants that have no value.
     var usesBeforeSearch = 16
 
@@ -38,9 +36,6 @@ final class FactoryValues: Sendable {
   }
 
   private let state = Lock(State())
-
-  /// Whether there are any values, or have been since the last ``removeAll()``.
-  var areUsed: Bool { state.withLock(\.isUsed) }
 
   var all: [KeptValue] { state.withLock(\.variants).values.flatMap { $0.map(\.kept) } }
 
@@ -53,33 +48,36 @@ final class FactoryValues: Sendable {
     return former.variants.values.flatMap { $0.map(\.kept) }
   }
 
-  /// Runs `body` with the kept value for the arguments.
+  /// Runs `body` with the kept value for the arguments, which is empty if there was none yet.
   ///
   /// - Parameters:
-  ///   - registry: The registry whose table guards the kept values.
   ///   - arguments: The arguments that the value is for.
-  ///   - make: Creates an empty kept value. It is called at each use, but its result is used only if the arguments
-  ///     don't have a kept value yet.
+  ///   - type: The type of the value.
+  ///   - record: The registration of the factory.
+  ///   - registry: The registry whose table guards the kept values.
   ///   - body: Uses the kept value, with no lock held.
   func with(
-    _ arguments: AnyHashable, in registry: InitializerRegistry, make: () -> KeptValue,
+    _ arguments: AnyHashable, _ type: any Any.Type, of record: RegistrationRecord, in registry: InitializerRegistry,
     _ body: (KeptValue) throws(InjectionError) -> Void
   ) throws(InjectionError) {
     let hash = arguments.hashValue
-    let new = Variant(arguments, make())
     var variant: Variant?
     while variant == nil {
       let known = state.withLock { $0.variants[hash, default: []] }
-      let equal = known.first { $0.arguments == arguments } ?? new
+      let equal = known.first { $0.arguments == arguments }
+      let used =
+        equal
+        ?? Variant(arguments, KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock))
       variant = state.withLock { state in
         let current = state.variants[hash, default: []]
-        let isKnown = current.contains { $0 === equal }
-        guard isKnown || current.elementsEqual(known, by: ===) && equal === new else { return nil }
-        if !isKnown { state.variants[hash] = current + [new] }
-        state.isUsed = true
-        equal.userCount += 1
-        equal.useCount += 1
-        return equal
+        // Another thread may have removed the variant meanwhile, or added one for equal arguments.
+        guard equal.map({ equal in current.contains { $0 === equal } }) ?? current.elementsEqual(known, by: ===) else {
+          return nil
+        }
+        if equal == nil { state.variants[hash] = current + [used] }
+        used.userCount += 1
+        used.useCount += 1
+        return used
       }
     }
     guard let variant else { return }

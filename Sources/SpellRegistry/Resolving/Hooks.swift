@@ -18,7 +18,7 @@ extension InitializerRegistry {
   /// Calls the hooks of this registry, which was asked, and then those of the registry that keeps the value.
   func callOwnHooks(_ memory: ValueMemory, _ type: any Any.Type, of match: Match?, at point: InjectionPoint) {
     hooks.call(memory, type, at: point)
-    if let match, match.owner !== self, match.record.isShared || match.record.isInstance {
+    if let match, match.owner !== self, match.record.lifetime.isShared || match.record.isInstance {
       match.owner.hooks.call(memory, type, at: point, askedByChild: true)
     }
   }

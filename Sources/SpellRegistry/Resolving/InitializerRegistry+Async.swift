@@ -98,7 +98,7 @@ extension InitializerRegistry {
     let record = match.record
     do {
       if record.makesKept {
-        return try await (record.isShared ? match.owner : self).sharedCell(
+        return try await (record.lifetime.isShared ? match.owner : self).sharedCell(
           of: record, named: name, asker: asker, in: resolution, initializer)
       }
       return try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
@@ -121,7 +121,7 @@ extension InitializerRegistry {
     else { return nil }
     let match = Match(record: record, owner: owner.object)
     if RequestRecorder.isUsed {
-      RequestRecorder.note(service, servedBy: (record, record.isShared ? match.owner : self), by: asker)
+      RequestRecorder.note(service, servedBy: (record, record.lifetime.isShared ? match.owner : self), by: asker)
     }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
     return (match, initializer)

@@ -158,7 +158,7 @@ extension InitializerRegistry {
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
-      let provider = record.isShared ? owner.object : self
+      let provider = record.lifetime.isShared ? owner.object : self
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
@@ -173,7 +173,7 @@ extension InitializerRegistry {
         } catch { throw owner.object === self ? error : explained(error, keptBy: record) }
       case .factory:
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
-        putFactory(in: memory, request, record, of: owner, isKept: request.isFromKept || thread.isKept)
+        putFactory(in: memory, request, record, isKept: request.isFromKept || thread.isKept)
         return .value(callingHooksOf: nil)
       }
     }
