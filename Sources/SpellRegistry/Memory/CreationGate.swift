@@ -41,11 +41,33 @@ public import Synchronization
   /// Returns `state` with the epoch of another state.
   static func state(_ state: UInt, in epoch: UInt) -> UInt { state & tags | epoch & ~tags }
 
-  /// Records that `thread` makes the value from now on, if the state is still `settled`.
+  /// Waits until no thread makes the value, and then records that the calling thread makes it, unless `isDone` returns
+  /// true.
   ///
-  /// - Returns: Whether the state was still `settled`.
-  func begin(from settled: UInt, on thread: UInt) -> Bool {
-    state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
+  /// However many threads call this function at once, one of them makes the value. The others wait, and then find either
+  /// that `isDone` returns true or, if there is no value, that one of them is the next to make it.
+  ///
+  /// - Parameters:
+  ///   - step: Returns the request for the value, which is a step of the error's path.
+  ///   - isDone: Returns whether the caller needs no new value. It gets the gate's settled state.
+  /// - Returns: The settled state in which the calling thread begins to make the value; nil if `isDone` returned true.
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
+  ///   thread.
+  @inline(__always) func begin(
+    on thread: CurrentThread, for step: () -> InjectionStep, unless isDone: (UInt) -> Bool
+  ) throws(InjectionError) -> UInt? {
+    while true {
+      let found = current
+      if Self.isBusy(found) {
+        try Waits.wait(at: self, for: step(), on: thread)
+      } else if isDone(found) {
+        return nil
+      } else if state.compareExchange(
+        expected: found, desired: thread.id | Self.busy, ordering: .acquiringAndReleasing
+      ).exchanged {
+        return found
+      }
+    }
   }
 
   /// Sets the state to `settled` and wakes the waiting threads.

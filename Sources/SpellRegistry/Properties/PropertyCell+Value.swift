@@ -31,19 +31,15 @@ extension PropertyCell {
     }
   }
 
-  /// Waits while a thread makes the property's value, and returns the state of the gate.
+  /// Waits until no thread makes the property's value, and then begins to make it, unless `isDone` returns true.
   ///
+  /// - Returns: The state of the gate in which the calling thread begins; nil if `isDone` returned true.
   /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
   ///   thread.
-  @discardableResult
-  func settledState(
-    in container: AnyObject? = nil, on thread: CurrentThread = .current
-  ) throws(InjectionError) -> UInt {
-    while true {
-      let state = memory.head.gate.current
-      if !CreationGate.isBusy(state) { return state }
-      try Waits.wait(at: memory.head.gate, for: point(in: container).step(), on: thread)
-    }
+  @inline(__always) func beginValue(
+    in container: AnyObject? = nil, on thread: CurrentThread = .current, unless isDone: (UInt) -> Bool
+  ) throws(InjectionError) -> UInt? {
+    try memory.head.gate.begin(on: thread, for: { point(in: container).step() }, unless: isDone)
   }
 
   /// Marks the value in the cell, which no other thread uses yet, as assigned.
@@ -57,15 +53,13 @@ extension PropertyCell {
   /// - Returns: Whether the value was stored.
   func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
-    while true {
-      let state = try settledState(on: thread)
-      if !replacing && CreationGate.hasValue(state) { return false }
-      guard memory.head.gate.begin(from: state, on: thread.id) else { continue }
-      let later = laterCell(from: state)
-      put(later?.memory ?? memory.value)
-      store(later, inEpoch: memory.epoch, on: thread)
-      return true
+    guard let former = try beginValue(on: thread, unless: { !replacing && CreationGate.hasValue($0) }) else {
+      return false
     }
+    let later = laterCell(from: former)
+    put(later?.memory ?? memory.value)
+    store(later, inEpoch: memory.epoch, on: thread)
+    return true
   }
 
   /// Drops the property's value, even while other threads read the property.

@@ -62,24 +62,21 @@ extension PropertyCell {
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    while true {
-      let state = try settledState(in: container, on: thread)
-      let isCurrent = CreationGate.hasValue(state) && !(followsReinjection && isOutdated(state, in: container))
-      if isCurrent && copyValue(to: memory) { return }
-      // If another thread has changed the gate's state, the loop begins again.
-      guard self.memory.head.gate.begin(from: state, on: thread.id) else { continue }
-      try thread.resolving(memory, of: fields.type) { () throws(InjectionError) in
-        do throws(InjectionError) {
-          try makeAndStore(
-            memory, from: state, in: container, callsHooks: callsHooks, hasExpression: hasExpression,
-            hasHook: hasHook, expression: expression, hook: hook, fallback: fallback, on: thread)
-        } catch {
-          self.memory.head.gate.settle(as: state, by: thread.id)
-          throw error
-        }
-        return true
+    let former = try beginValue(in: container, on: thread) { state in
+      CreationGate.hasValue(state) && !(followsReinjection && isOutdated(state, in: container))
+        && copyValue(to: memory)
+    }
+    guard let former else { return }
+    try thread.resolving(memory, of: fields.type) { () throws(InjectionError) in
+      do throws(InjectionError) {
+        try makeAndStore(
+          memory, from: former, in: container, callsHooks: callsHooks, hasExpression: hasExpression,
+          hasHook: hasHook, expression: expression, hook: hook, fallback: fallback, on: thread)
+      } catch {
+        self.memory.head.gate.settle(as: former, by: thread.id)
+        throw error
       }
-      return
+      return true
     }
   }
 

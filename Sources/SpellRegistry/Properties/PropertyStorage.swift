@@ -94,7 +94,7 @@
   ///
   /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
   ///   thread.
-  package func waitForValue() throws(InjectionError) { try cell.settledState() }
+  package func waitForValue() throws(InjectionError) { _ = try cell.beginValue { _ in true } }
 
   /// The property's value, or nil if there is none, determined without making one.
   public var value: Value? { ValueMemory.optionalValue { cell.copyValue(to: $0) } }

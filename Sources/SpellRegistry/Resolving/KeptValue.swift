@@ -87,33 +87,25 @@ final class KeptValue: @unchecked Sendable {
     _ memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry,
     for step: () -> InjectionStep, on thread: CurrentThread, make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
-    while true {
-      let cell: ValueCell
-      switch findCell(copyingTo: memory, of: record, in: registry) {
-      case .copied: return true
-      case .withdrawn: return false
-      case .cell(let current): cell = current
-      }
-      let found = cell.gate.current
-      if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
-        do throws(InjectionError) { try make(cell.gate.id) } catch {
-          cell.gate.settle(as: CreationGate.vacant)
-          throw error
-        }
-        cell.memory.copy(cell.type, from: memory)
-        keep(cell, in: registry)
-        cell.gate.settle(as: CreationGate.ready)
-        return true
-      }
-      if CreationGate.isBusy(found) {
-        try Waits.wait(at: cell.gate, for: step(), on: thread)
-        // The thread takes the value that it has waited for, even if the scope no longer keeps that value.
-        if cell.gate.isReady {
-          cell.copyValue(to: memory)
-          return true
-        }
-      }
+    let cell: ValueCell
+    switch findCell(copyingTo: memory, of: record, in: registry) {
+    case .copied: return true
+    case .withdrawn: return false
+    case .cell(let current): cell = current
     }
+    // A thread takes the value that it has waited for, even if the scope no longer keeps that value.
+    guard try cell.gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
+      cell.copyValue(to: memory)
+      return true
+    }
+    do throws(InjectionError) { try make(cell.gate.id) } catch {
+      cell.gate.settle(as: CreationGate.vacant)
+      throw error
+    }
+    cell.memory.copy(cell.type, from: memory)
+    keep(cell, in: registry)
+    cell.gate.settle(as: CreationGate.ready)
+    return true
   }
 
   /// Copies the value to memory if there is one.
