@@ -3,6 +3,7 @@
 #else
   public import Foundation
 #endif
+internal import Synchronization
 
 /// The result of an import: the imported keys, and the errors of the keys that were skipped.
 public struct PreferenceImport: Sendable {
@@ -23,8 +24,8 @@ extension PreferenceStore {
   /// digit. Dates and data of a property list can be read as `Date` and `Data`. An empty key is imported as well:
   /// a person can add such a key to a store's file, and an export of that file contains the key.
   ///
-  /// Foundation decodes a property list, and may end the program if the list is malicious, for instance if it contains
-  /// itself. Import only lists from a source that you trust.
+  /// A property list is refused if it is nested more than 511 levels deep, for instance because it contains itself, or if
+  /// its values are very much larger than the file.
   ///
   /// - Parameters:
   ///   - url: The file's URL.
@@ -134,10 +135,18 @@ private struct ImportedValues {
     }
     do {
       // Foundation would read a blank file as an empty dictionary, in the old text format of property lists.
-      let isList = text.starts(with: "bplist".utf8) || text.first { $0 > 0x20 } == UInt8(ascii: "<")
-      guard isList else { throw CocoaError(.propertyListReadCorrupt) }
-      let list = try PropertyListDecoder().decode([String: ImportedValue].self, from: Data(text))
+      let isXML = text.first { $0 > 0x20 } == UInt8(ascii: "<")
+      guard isXML || text.starts(with: "bplist".utf8) else { throw CocoaError(.propertyListReadCorrupt) }
+      if isXML, !ImportLimit.allowsXML(text[...]) { throw ImportLimit.Excess() }
+      let decoder = PropertyListDecoder()
+      decoder.userInfo[ImportLimit.key] = ImportLimit(forFileOfLength: text.count)
+      let list = try decoder.decode([String: ImportedValue].self, from: Data(text))
       changes = list.sorted { $0.key < $1.key }.map { key, value in value.change(forKey: key, path: path) }
+    } catch is ImportLimit.Excess {
+      throw PreferenceError(
+        .unreadable,
+        "is nested more than 511 levels deep, has a document type of its own, or has values that are many times as large as"
+          + " the file; nothing was imported", path: path)
     } catch {
       throw PreferenceError(
         .unreadable, "is neither a JSON object nor a property list with a dictionary; nothing was imported",
@@ -146,13 +155,66 @@ private struct ImportedValues {
   }
 }
 
+/// A limit on the depth and the size of a property list, so that it can't overflow the stack or exhaust the memory.
+///
+/// A binary property list can contain itself, or refer to one value so often that a few bytes expand to gigabytes.
+private final class ImportLimit: Sendable {
+  struct Excess: Error {}
+
+  static let key = CodingUserInfoKey(rawValue: "limit")!
+  /// The largest number of arrays and dictionaries in one another, within the dictionary that is the list itself.
+  private static let maximumDepth = 511
+  /// The number of bytes that further values may have.
+  private let rest: Atomic<Int>
+
+  init(forFileOfLength length: Int) { rest = Atomic(64 * length + 1 << 20) }
+
+  /// Counts a value, which is either a text or an array or dictionary at the path; throws if it exceeds the limit.
+  func count(_ text: JSONText? = nil, at path: [any CodingKey] = []) throws(Excess) {
+    let bytes = 64 + (text?.string.utf8.count ?? 0)
+    let isLarge = rest.subtract(bytes, ordering: .relaxed).newValue < 0
+    if isLarge || path.count > ImportLimit.maximumDepth { throw Excess() }
+  }
+
+  /// Returns whether the elements of an XML text aren't nested too deeply for Foundation's recursion.
+  ///
+  /// Tags within a comment, a CDATA section, a declaration or a processing instruction don't count.
+  static func allowsXML(_ text: ArraySlice<UInt8>) -> Bool {
+    let passages = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!DOCTYPE", ">")]
+    var (depth, rest) = (0, text)
+    while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+      rest = rest[start...]
+      let passage = passages.first { rest.starts(with: $0.0.utf8) }
+      guard let end = rest.firstRange(of: Array((passage?.1 ?? ">").utf8)) else { return true }
+      if passage == nil {
+        let isClosing = rest.starts(with: "</".utf8)
+        let isEmpty = rest[end.lowerBound - 1] == UInt8(ascii: "/")
+        depth = isClosing ? max(0, depth - 1) : isEmpty ? depth : depth + 1
+        // The other three elements are `plist`, the list itself, and a value such as a string.
+        if depth > maximumDepth + 3 { return false }
+      } else if passage?.0 == "<!DOCTYPE", rest[..<end.lowerBound].contains(UInt8(ascii: "[")) {
+        // A definition in the document type could hide the beginning of a comment.
+        return false
+      }
+      rest = rest[end.upperBound...]
+    }
+    return true
+  }
+}
+
 /// A property-list value as JSON text, or the error that says why the value can't be stored.
 private struct ImportedValue: Decodable {
   let text: Result<JSONText, any Error>
 
-  init(from decoder: any Decoder) throws { text = Result { try ImportedValue.text(from: decoder) } }
+  init(from decoder: any Decoder) throws {
+    let limit = decoder.userInfo[ImportLimit.key] as! ImportLimit
+    do { text = .success(try ImportedValue.text(from: decoder, limit)) } catch {
+      if error is ImportLimit.Excess { throw error }
+      text = .failure(error)
+    }
+  }
 
-  private static func text(from decoder: any Decoder) throws -> JSONText {
+  private static func text(from decoder: any Decoder, _ limit: ImportLimit) throws -> JSONText {
     let container = try decoder.singleValueContainer()
     // The decoder doesn't reveal the type of a value, so each type is tried. A failed attempt isn't an error.
     let types: [any Codable.Type] =
@@ -161,9 +223,16 @@ private struct ImportedValue: Decodable {
       guard let value = try? container.decode(type) else { continue }
       // The real number -0.0 can be decoded as the integer 0, which would lose the sign.
       let real = value as? Int64 == 0 ? try? container.decode(Double.self) : nil
-      return real?.sign == .minus ? try JSONText(encoding: real) : try JSONText(encoding: value)
+      let text = try real?.sign == .minus ? JSONText(encoding: real) : JSONText(encoding: value)
+      try limit.count(text)
+      return text
     }
-    if let values = try? container.decode([ImportedValue].self) {
+    try limit.count(at: decoder.codingPath)
+    var values: [ImportedValue]?
+    do { values = try container.decode([ImportedValue].self) } catch {
+      if error is ImportLimit.Excess { throw error }
+    }
+    if let values {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
     }
     let members = try container.decode([String: ImportedValue].self).sorted { $0.key < $1.key }
