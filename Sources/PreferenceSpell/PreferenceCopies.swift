@@ -1,10 +1,11 @@
+internal import PreferenceStorage
 internal import SpellRegistry
 public import Support
 
 /// Copies of one value, each under a lock of its own, for threads that read at the same time.
 ///
-/// Each thread reads the copy with the index `threadCopyIndex()`. A single copy would make two threads that read without
-/// a pause slower than one thread alone, because the cache line with the lock would move from processor to processor.
+/// Each thread reads the copy at its `index`. A single copy would make two threads that read without a pause slower than
+/// one thread alone, because the cache line with the lock would move from processor to processor.
 ///
 /// `@unchecked Sendable`: the address `first` never changes, and the lock in each copy guards the copy's value.
 @usableFromInline final class PreferenceCopies<Value: Sendable>: @unchecked Sendable {
@@ -14,6 +15,7 @@ public import Support
   @usableFromInline let first: UnsafeMutableRawPointer
   /// The distance between the copies, which keeps them in different cache lines.
   @usableFromInline let distance: Int
+  private let forkCount = Fork.count
 
   init() {
     distance = (MemoryLayout<Lock<Versioned>>.size + cacheLine - 1) / cacheLine * cacheLine
@@ -28,6 +30,13 @@ public import Support
     first.deallocate()
   }
 
+  /// The index of the copy that the calling thread uses; nil in a forked child, in which the parent's store has no values.
+  ///
+  /// Threads that start one after another have successive numbers, and therefore different indices.
+  @usableFromInline var index: Int? {
+    Fork.count == forkCount ? currentThreadNumber & (threadCopyCount - 1) : nil
+  }
+
   @inlinable func copy(at index: Int) -> UnsafeMutablePointer<Lock<Versioned>> {
     (first + index &* distance).assumingMemoryBound(to: Lock<Versioned>.self)
   }
@@ -37,13 +46,15 @@ public import Support
   /// Returns nil without calling `body` if the copy has no value of this version. The copy's lock is held while `body`
   /// runs.
   @inlinable func withValue<Result: Sendable>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
-    copy(at: threadCopyIndex()).pointee.withLock { $0.version == version ? $0.value.flatMap(body) : nil }
+    guard let index else { return nil }
+    return copy(at: index).pointee.withLock { $0.version == version ? $0.value.flatMap(body) : nil }
   }
 
   /// Stores a value in the calling thread's copy.
   func keep(_ value: Value, of version: UInt64) {
+    guard let index else { return }
     var former: Versioned = (value, version)
-    copy(at: threadCopyIndex()).pointee.withLock { swap(&$0, &former) }
+    copy(at: index).pointee.withLock { swap(&$0, &former) }
     // The former value is released after the unlock, because its deinitializer may read the preference.
     withExtendedLifetime(former) {}
   }
@@ -69,8 +80,3 @@ public import Support
 private let threadCopyCount = 4
 /// The size of a cache line, or of two where a processor loads them in pairs.
 private let cacheLine = 128
-
-/// Returns the index of the copy that the calling thread uses.
-///
-/// Threads that start one after another have successive numbers, and therefore different indices.
-@usableFromInline func threadCopyIndex() -> Int { currentThreadNumber & (threadCopyCount - 1) }

@@ -6,7 +6,7 @@ import Synchronization
 /// A store of the parent throws `.forked` in the child, since a thread of the parent may have been changing the state
 /// of the store during the fork. As soon as the child starts, it closes the descriptors of locked files. Otherwise, if
 /// the parent ended without unlocking a file, the file would stay locked for as long as the child runs.
-enum Fork {
+package enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
   private static let registration: Void = {
@@ -26,7 +26,7 @@ enum Fork {
   /// The number of forks between the process that first read this property and the current process.
   ///
   /// The first access registers a handler for forks. Any other access takes one atomic load and no system call.
-  static var count: Int {
+  package static var count: Int {
     registration
     return counter.load(ordering: .relaxed)
   }

@@ -155,11 +155,4 @@
       }
     }
   }
-
-  /// Waits for the child, and returns its status.
-  private func ended(_ child: pid_t) -> Int32 {
-    var status: Int32 = 0
-    insist(waitpid(child, &status, 0) == child)
-    return status
-  }
 #endif

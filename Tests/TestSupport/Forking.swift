@@ -1,10 +1,10 @@
 #if os(Linux)
-  import Foundation
+  internal import Foundation
 
   #if canImport(Glibc)
-    import Glibc
+    package import Glibc
   #elseif canImport(Musl)
-    import Musl
+    package import Musl
   #endif
 
   /// Forks while all other threads of the process sleep.
@@ -12,11 +12,18 @@
   /// If another thread held a lock of the language's runtime, no thread of the child could ever release the lock. A
   /// child that hangs nevertheless ends after five minutes, because the test waits for the end of pipes that the child
   /// has, too.
-  func forkWhileOthersSleep() -> pid_t {
+  package func forkWhileOthersSleep() -> pid_t {
     while !otherThreadsSleep() { sched_yield() }
     let child = fork()
     if child == 0 { alarm(300) }
     return child
+  }
+
+  /// Waits for the child, and returns its status.
+  package func ended(_ child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    if waitpid(child, &status, 0) != child { fatalError("there is no such child") }
+    return status
   }
 
   /// Returns whether the kernel reports that all threads of the process except the calling thread are asleep.
