@@ -103,33 +103,25 @@ final class Turn<State: Sendable>: Sendable {
         "a store was written to, reloaded or synchronized from within a transaction on it; use the transaction that"
           + " the closure is given", path: path)
     }
-    if let result = try use(by: thread, body) { return result }
     var patience = Patience(limit: limit)
     var isCounted = false
     defer { if isCounted { waiting.subtract(1, ordering: .relaxed) } }
-    while patience.wait() {
-      if let result = try use(by: thread, body) { return result }
+    repeat {
       if patience.isLong, !isCounted {
         isCounted = true
         waiting.add(1, ordering: .relaxed)
       }
-    }
+      var result: Result?
+      _ = try state.withLockIfAvailable { state throws(PreferenceError) in
+        owner.store(thread, ordering: .relaxed)
+        defer { owner.store(0, ordering: .relaxed) }
+        result = try body(&state)
+      }
+      if let result { return result }
+    } while patience.wait()
     throw PreferenceError(
       .busy,
       "another thread has been in a transaction on it for more than \(limit), and the change was not made; make the"
         + " transaction shorter or set a longer lockWaitLimit", path: path)
-  }
-
-  /// Runs `body`, unless another thread uses the state; then returns nil.
-  private func use<Result>(
-    by thread: UInt, _ body: (inout State) throws(PreferenceError) -> Result
-  ) throws(PreferenceError) -> Result? {
-    var result: Result?
-    _ = try state.withLockIfAvailable { state throws(PreferenceError) in
-      owner.store(thread, ordering: .relaxed)
-      defer { owner.store(0, ordering: .relaxed) }
-      result = try body(&state)
-    }
-    return result
   }
 }

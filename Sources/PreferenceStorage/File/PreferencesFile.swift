@@ -215,10 +215,10 @@ extension PreferencesFile {
     _ terms: WriteTerms, _ body: (inout PreferenceTransaction) throws -> Result
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
-    var (folder, start) = (nil as FilePath?, SuspendingClock.now)
-    defer { giveWay(after: .now - start, inFolder: folder) }
+    var use: (start: SuspendingClock.Instant, folder: FilePath?)?
+    defer { if let use { giveWay(after: .now - use.start, inFolder: use.folder) } }
     try writing(terms) { log throws(PreferenceError) in
-      (folder, start) = (log.opening?.path.folder, .now)
+      use = (.now, log.opening?.path.folder)
       _ = try log.confirm()
       var transaction = PreferenceTransaction(on: self)
       do {
