@@ -260,7 +260,7 @@ public import PreferenceStorage
 
   /// Returns the text to store for a value, or nil if the key has to be removed from the store.
   func text(of value: Value) throws(PreferenceError) -> String? {
-    try PreferenceText.text(of: value, forKey: key, default: defaultValue)
+    try JSONText(of: value, forKey: key, default: defaultValue)?.string
   }
 
   /// Returns the stored texts of all keys, if an assignment may safely replace them because they can be decoded.

@@ -55,5 +55,5 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 private func areEqual<Value: Codable>(_ one: Value, _ other: Value) -> Bool {
   func compare<Same: Equatable>(_ one: Same) -> Bool { one == other as? Same }
   if let one = one as? any Equatable { return compare(one) }
-  return PreferenceText.text(of: one) == PreferenceText.text(of: other)
+  do { return try JSONText(encoding: one) == JSONText(encoding: other) } catch { return false }
 }

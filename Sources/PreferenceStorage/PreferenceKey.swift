@@ -75,8 +75,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
     return home.hub.declarations.defaultValue(forKey: home.key, at: nil, make: makeDefault)
   }
 
-  fileprivate func text(of value: Value) throws(PreferenceError) -> String? {
-    try PreferenceText.text(of: value, forKey: name, default: makeDefault())
+  fileprivate func text(of value: Value) throws(PreferenceError) -> JSONText? {
+    try JSONText(of: value, forKey: name, default: makeDefault())
   }
 }
 
@@ -91,7 +91,7 @@ extension PreferenceStore {
   /// Nil removes the key if the default is nil; if the default isn't nil, nil is stored.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     do throws(PreferenceError) {
-      try replace([key.name], by: key.text(of: value), erasing: key.isErasing)
+      try replace([key.name], by: key.text(of: value)?.string, erasing: key.isErasing)
     } catch { throw error.at(path) }
   }
 
@@ -111,7 +111,7 @@ extension PreferenceTransaction {
   ///
   /// Nil removes the key if the default is nil; if the default isn't nil, nil is stored.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
-    stage(try key.text(of: value).map { JSONText($0) }, forKey: key.name, erasing: key.isErasing)
+    stage(try key.text(of: value), forKey: key.name, erasing: key.isErasing)
   }
 }
 

@@ -42,7 +42,7 @@ extension Command {
     case .get(let keys, let isText):
       for key in keys {
         guard let value = try store.json(forKey: key) else { return Command.missing(key) }
-        try Console.write(isText ? PreferenceText.string(of: value) ?? value : value)
+        try Console.write(isText ? JSONText(value).characters ?? value : value)
       }
     case .set(let key, let value, let form): try set(key, to: value, form, in: store)
     case .delete(let key):
@@ -101,8 +101,8 @@ extension Command {
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let isInput = value == "-"
     let value = isInput ? try Console.readText() : value
-    let json = PreferenceText.compacted(value)
-    let isJSONString = json.map { PreferenceText.string(of: $0) != nil } ?? false
+    let json = JSONText(validating: value)
+    let isJSONString = json?.characters != nil
     // The bytes are compared, since an accent at the beginning of a string combines with the quotation mark before it.
     let isText = try form == .text || form == .kept && store.json(forKey: key)?.utf8.first == UInt8(ascii: "\"")
     if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
@@ -111,7 +111,7 @@ extension Command {
       throw UsageError(
         message: "\(name) is not one JSON value, of at most 511 levels; for a text add --string")
     }
-    try store.transaction { try $0.set(json: json, forKey: key) }
+    try store.transaction { try $0.set(json: json.string, forKey: key) }
   }
 
   private func rename(_ key: String, to new: String, in store: FilePreferenceStore) throws -> ExitCode {

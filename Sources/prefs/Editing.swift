@@ -67,7 +67,8 @@ struct Editing {
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
       // The values in `old` are compact, but a value in the store's file may contain spaces that a person has written.
       for key in edited {
-        guard try changes.json(forKey: key).flatMap(PreferenceText.compacted) == old[key] ?? nil else { return false }
+        let json = try changes.json(forKey: key)
+        guard json.flatMap({ JSONText(validating: $0)?.string }) == old[key] ?? nil else { return false }
       }
       for key in edited.sorted() {
         if let json = new[key] ?? nil {
@@ -81,8 +82,12 @@ struct Editing {
   }
 
   private func members(of text: String) -> [String: String?]? {
-    guard let key else { return PreferenceText.members(of: text) }
-    guard let value = PreferenceText.compacted(text) else { return nil }
+    guard let key else {
+      // If several members have the same name, the last of them counts.
+      let members = JSONText(text).withBytes(JSONText.members)
+      return members.map { Dictionary($0.map { ($0.key, $0.json) }) { _, last in last } }
+    }
+    guard let value = JSONText(validating: text)?.string else { return nil }
     return [key: value == "null" ? nil : value]
   }
 

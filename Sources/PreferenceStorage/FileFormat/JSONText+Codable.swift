@@ -24,10 +24,26 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
+  /// Creates the text of a value to set; nil if the value and the default are both nil.
+  ///
+  /// If the value is nil and the default isn't, the text is `storedNil`.
+  ///
+  /// - Throws: The errors of `init(of:forKey:)`.
+  package init?<Value: Encodable>(
+    of value: Value, forKey key: String, default defaultValue: @autoclosure () -> Value
+  ) throws(PreferenceError) {
+    if let text = try JSONText(of: value, forKey: key) {
+      self = text
+    } else {
+      do { if try JSONText(encoding: defaultValue()).isNull { return nil } } catch {}
+      self.init(JSONText.storedNil)
+    }
+  }
+
   /// Creates the JSON text of a value; the text of nil is `null`.
   ///
   /// Values of the most frequent types are written without an encoder.
-  init<Value: Encodable>(encoding value: Value) throws {
+  package init<Value: Encodable>(encoding value: Value) throws {
     if let value = same(value, as: Int.self) {
       self.init(value.description)
     } else if let value = same(value, as: Bool.self) {
@@ -149,7 +165,9 @@ extension JSONText {
   }
 
   /// The string that the text encodes; nil if the value isn't a string, or if the string is invalid.
-  private var characters: String? {
+  ///
+  /// A string with an escape such as `\ud800`, which isn't a character, is invalid.
+  package var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in
       guard bytes.count > 1, bytes.last == UInt8(ascii: "\"") else { return nil }

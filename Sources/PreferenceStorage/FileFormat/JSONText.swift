@@ -3,10 +3,10 @@ internal import Support
 /// The JSON text of one value, byte for byte as it is in the file.
 ///
 /// Most preferences have a text of up to 15 bytes, which needs no allocation.
-struct JSONText: Sendable {
-  let string: String
+package struct JSONText: Sendable {
+  package let string: String
 
-  init(_ text: String) { string = text }
+  package init(_ text: String) { string = text }
 
   /// Creates a text from bytes; nil if they aren't UTF-8.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -22,7 +22,7 @@ struct JSONText: Sendable {
   }
 
   /// Creates a JSON text without whitespace outside of its strings; nil if the given text isn't JSON.
-  init?(validating text: String) {
+  package init?(validating text: String) {
     guard JSONText(text).isJSON else { return nil }
     self = JSONText(text).compacted
   }
@@ -60,7 +60,7 @@ struct JSONText: Sendable {
   /// Whether the text is one JSON value, with or without whitespace around it.
   var isJSON: Bool { withBytes { JSONScanner.isJSON($0) } }
 
-  func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+  package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     var string = string
     return string.withUTF8(body)
   }
@@ -83,7 +83,7 @@ struct JSONText: Sendable {
   }
 
   /// Returns the members of a JSON object as changes, with a nil text for `null`; nil if the bytes aren't an object.
-  static func members(of bytes: UnsafeBufferPointer<UInt8>) -> [PreferenceChange]? {
+  package static func members(of bytes: UnsafeBufferPointer<UInt8>) -> [PreferenceChange]? {
     var changes: [PreferenceChange] = []
     guard Line.readObject(bytes, into: &changes) else { return nil }
     return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
@@ -108,51 +108,10 @@ extension JSONText: Equatable {
   /// Returns whether the texts have equal bytes.
   ///
   /// Two Unicode spellings of `é` are equal strings in Swift, but different JSON texts.
-  static func == (one: JSONText, other: JSONText) -> Bool {
+  package static func == (one: JSONText, other: JSONText) -> Bool {
     // Comparing the bytes one by one would take several times as long (benchmark "Set an Int, written").
     one.withBytes { these in
       other.withBytes { $0.count == these.count && memcmp($0.baseAddress!, these.baseAddress!, these.count) == 0 }
-    }
-  }
-}
-
-/// A namespace for the functions on JSON texts that other modules of this package use.
-package enum PreferenceText {
-  /// Returns the JSON text of the value, such as `null` for a nil value; returns nil if the value can't be encoded.
-  package static func text(of value: some Encodable) -> String? {
-    do { return try JSONText(encoding: value).string } catch { return nil }
-  }
-
-  /// Returns the JSON text to set for the value; nil if the value and the default are both nil.
-  ///
-  /// A result of nil means that the key is to be removed. If the value is nil and the default isn't, the result is
-  /// `JSONText.storedNil`.
-  ///
-  /// - Throws: `.invalidKey` if the key is empty or too long. `.invalidValue` if the value can't be encoded, or is
-  ///   encoded as `null` although its type isn't Optional.
-  package static func text<Value: Encodable>(
-    of value: Value, forKey key: String, default defaultValue: @autoclosure () -> Value
-  ) throws(PreferenceError) -> String? {
-    if let text = try JSONText(of: value, forKey: key) { return text.string }
-    return text(of: defaultValue()) == "null" ? nil : JSONText.storedNil
-  }
-
-  /// Returns the text without whitespace outside of strings; nil if the text isn't JSON.
-  package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
-
-  /// Returns the characters of a JSON string; nil if the text is another JSON value.
-  ///
-  /// The caller must pass valid JSON. The result is also nil if an escape such as `\ud800` isn't a valid character.
-  package static func string(of text: String) -> String? {
-    do { return try JSONText(text).decode(String.self) } catch { return nil }
-  }
-
-  /// Returns the members of a JSON object, with a nil value for `null`; nil if the text isn't a JSON object.
-  ///
-  /// If several members have the same name, the last of them counts.
-  package static func members(of text: String) -> [String: String?]? {
-    JSONText(text).withBytes(JSONText.members).map { members in
-      Dictionary(members.map { ($0.key, $0.json) }) { _, last in last }
     }
   }
 }
