@@ -76,10 +76,10 @@ extension Oracle {
   /// The service of a step that is up isn't closed if the step isn't shut down, because the step's run ignored its
   /// cancellation, the time limit was reached, or the shutdown got no thread.
   mutating func checkClosings() {
-    if !registered.isEmpty { fault("\(registered.count) services are still registered") }
-    for service in services {
-      let count = closings[ObjectIdentifier(service)] ?? 0
-      let step = service.attempt.step
+    if products.registeredCount > 0 { fault("\(products.registeredCount) services are still registered") }
+    for problem in products.problems { fault(problem) }
+    for service in products.all {
+      let (count, step) = (service.closings, service.attempt.step)
       let hasNoThread =
         !begun.contains(machine.shutDownJob(of: step)) && steps[step].map { downOutcomes[$0] } == .failed
       let isLeft = machine.closing.reachedLimit != nil || servicesLeft.contains(step) || hasNoThread
@@ -126,14 +126,4 @@ extension Oracle {
     case .failed?, .cancelled?, nil: false
     }
   }
-}
-
-/// A service in the simulated world, where no code runs.
-final class FakeProduct: StepProduct {
-  let attempt: LaunchMachine.Job
-  init(_ attempt: LaunchMachine.Job) { self.attempt = attempt }
-  func register() {}
-  func register(in registry: InitializerRegistry) {}
-  func withdraw() {}
-  func close() async throws {}
 }

@@ -55,10 +55,8 @@ struct Oracle {
   /// Whether a call set a time limit for the shutdown, the time at which the shutdown must be over, and whether it
   /// is.
   var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
-  /// The services that attempts made, how often the closing of each was started, and those that are registered.
-  var services: [FakeProduct] = []
-  var closings: [ObjectIdentifier: Int] = [:]
-  var registered: Set<ObjectIdentifier> = []
+  /// The services that attempts made, in a real registry.
+  var products = OracleProducts()
   private(set) var faults: [String] = []
   var counts: [String: Int] = [:]
 
@@ -165,10 +163,8 @@ struct Oracle {
     guard alive.contains(job), let index = steps[job.step] else { return }
     let (unwanted, closed, events) = machine.began(job, at: now)
     for action in events { perform(action) }
-    for service in closed {
-      closings[ObjectIdentifier(service), default: 0] += 1
-      counts["services closed by \(job.kind)", default: 0] += 1
-    }
+    products.close(closed, by: job)
+    counts["services closed by \(job.kind)", default: 0] += closed.count
     if let unwanted { return give(unwanted) }
     begun.insert(job)
     if job.kind == .setUp { makeServices(job) }
@@ -242,17 +238,13 @@ struct Oracle {
       thrownUntilEnd = thrown
       if machine.phase != .over { fault("the end comes too early") }
     case .endProcess: counts["second signals", default: 0] += 1
-    case .withdraw(let services): for service in services { registered.remove(ObjectIdentifier(service)) }
+    case .withdraw(let products): self.products.withdraw(products)
     }
   }
 
   /// Lets an attempt make up to two services.
   mutating func makeServices(_ job: Job) {
-    for _ in 0..<(chance(3) ? Int.random(in: 1...2, using: &plan.random) : 0) {
-      let service = FakeProduct(job)
-      services.append(service)
-      if machine.keep(service, by: job) { registered.insert(ObjectIdentifier(service)) }
-    }
+    for _ in 0..<(chance(3) ? Int.random(in: 1...2, using: &plan.random) : 0) { products.make(by: job, in: &machine) }
   }
 
   mutating func start(_ job: Job) {

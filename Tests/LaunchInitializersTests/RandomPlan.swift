@@ -1,4 +1,5 @@
 @testable import LaunchInitializers
+import SpellRegistry
 import TestSupport
 
 /// A random plan of a few steps, with events; the same seed gives the same plan.
@@ -19,6 +20,8 @@ struct RandomPlan {
     let policy: FailurePolicy?
     let exitPolicy: ExitPolicy
     let skips: Bool
+    /// The key that gives the step's services; nil for their type.
+    let key: InjectionKey<OracleProducts.Part>?
   }
 
   /// A group of adjacent steps in the list, with references to other steps, and to which other steps can refer.
@@ -84,7 +87,8 @@ struct RandomPlan {
           id: Self.id(number), references: references, awaited: awaited, isDeferred: isDeferred, isExcluded: chance(12),
           runs: runs, saysReady: runs && chance(2), timeout: chance(3) ? duration(5...90) : nil,
           stopTimeout: duration(5...200), hasRollback: chance(2), policy: retries,
-          exitPolicy: exits.randomElement(using: &random) ?? .ignore, skips: skips))
+          exitPolicy: exits.randomElement(using: &random) ?? .ignore, skips: skips,
+          key: chance(2) ? OracleProducts.keys.randomElement(using: &random) : nil))
       guard var group = openGroup else { continue }
       group.end = number + 1
       if chance(2) || group.end == count {
@@ -123,8 +127,9 @@ struct RandomPlan {
 
   func machine() throws -> LaunchMachine {
     let members = steps.map { step in
-      var listed: LaunchStep =
-        step.runs ? Runs().id(step.id).onExit(step.exitPolicy).after() : Does().id(step.id).after()
+      var listed = step.runs ? Runs().onExit(step.exitPolicy) : OracleProducts.Maker().launchStep
+      if let key = step.key { listed = listed.with { $0.key = key } }
+      listed = listed.id(step.id).after()
       for (other, isRequired) in step.references {
         listed = isRequired ? listed.requires(other) : listed.after(other)
       }
@@ -151,9 +156,6 @@ struct RandomPlan {
     return machine
   }
 
-  private struct Does: Initializable {
-    func perform(with configuration: any Configurable) {}
-  }
   private struct Runs: RunningInitializer {
     func run(_ configuration: any Configurable) async throws {}
   }
