@@ -56,6 +56,18 @@ struct LaunchClock: Sendable {
     #endif
   }
 
+  /// Calls a function that doesn't block after a pause on the system's clock, on a thread that nothing else blocks.
+  static func callOnTimerThread(after pause: Duration, _ body: @escaping @Sendable () -> Void) {
+    #if canImport(Dispatch)
+      queue.asyncAfter(deadline: deadline(after: pause), execute: body)
+    #else
+      Task {
+        try? await Task.sleep(for: pause)
+        body()
+      }
+    #endif
+  }
+
   #if canImport(Dispatch)
     /// The queue on which all timers wait.
     ///

@@ -52,15 +52,15 @@ private final class ThreadBody: Sendable {
 
 /// Calls a function that may block, on a thread that it shares with other such functions.
 ///
-/// Timers that are due at once so need few threads, and a function that blocks its thread delays no other for long.
+/// Timers that are due at once so need few threads, and functions that block their threads delay no others for long.
 func callOnSharedThread(_ body: @escaping @Sendable () -> Void) { SharedThreads.shared.call(body) }
 
 private final class SharedThreads: Sendable {
   static let shared = SharedThreads()
 
-  /// The number of threads that may be started at once.
+  /// The number of threads that there may be at first, and of those that may be added when all are blocked.
   private static let count = 16
-  /// The time without a new call after which all threads count as blocked, so that one more is started.
+  /// The time after which all threads count as blocked, if none of them has taken a function in it.
   private static let patience = Duration.milliseconds(250)
 
   private struct State {
@@ -68,17 +68,21 @@ private final class SharedThreads: Sendable {
     var bodies: [(@Sendable () -> Void)?] = []
     /// The index of the first function in `bodies` that hasn't been called.
     var next = 0
-    var threads = 0
-    /// The time at which a thread last took a function, or was started because all others seemed blocked.
-    var lastSign = ContinuousClock.now
+    /// The number of threads, and the number that there may be; the second grows if all of them are blocked.
+    var (threads, limit) = (0, SharedThreads.count)
+    /// The number of functions that threads have taken.
+    var taken = 0
+    /// Whether a timer is set that looks for blocked threads.
+    var isWatched = false
 
     mutating func take() -> (@Sendable () -> Void)? {
       if next == bodies.count {
         (bodies, next) = ([], 0)
         threads -= 1
+        if threads == 0 { limit = SharedThreads.count }
         return nil
       }
-      lastSign = .now
+      taken += 1
       // The list must not release the function in the lock, because the function may have the last reference to a
       // sequence.
       let body = bodies[next].take()
@@ -94,22 +98,47 @@ private final class SharedThreads: Sendable {
   private let state = Lock(State())
 
   func call(_ body: @escaping @Sendable () -> Void) {
-    let needsThread = state.withLock { state in
-      state.bodies.append(body)
-      let isBlocked = state.threads >= Self.count && .now - state.lastSign > Self.patience
-      if state.threads >= Self.count, !isBlocked { return false }
-      state.threads += 1
-      state.lastSign = .now
-      return true
+    state.withLock { $0.bodies.append(body) }
+    addThread()
+  }
+
+  /// Adds a thread for the functions that wait; if there may be no further one, makes sure that blocked ones are noticed.
+  private func addThread() {
+    let (isNeeded, isPermitted) = state.withLock { state in
+      let isNeeded = state.next < state.bodies.count
+      let isPermitted = isNeeded && state.threads < state.limit
+      if isPermitted { state.threads += 1 }
+      return (isNeeded, isPermitted)
     }
-    if !needsThread || startThread({ [self] in work() }) { return }
-    // The process may have no more threads. Then the threads that there are call the function.
-    let isAlone = state.withLock { state in
-      if state.threads == 1 { return true }
-      state.threads -= 1
-      return false
+    if !isNeeded || isPermitted && startThread({ [self] in work() }) { return }
+    if isPermitted {
+      // The process may have no more threads. Then the threads that there are call the function.
+      let isAlone = state.withLock { state in
+        if state.threads == 1 { return true }
+        state.threads -= 1
+        return false
+      }
+      if isAlone { return callOnThread { [self] in work() } }
     }
-    if isAlone { callOnThread { [self] in work() } }
+    watch()
+  }
+
+  /// Permits further threads if no thread takes a function for a time while functions wait.
+  private func watch() {
+    let former = state.withLock { state -> Int? in
+      defer { state.isWatched = true }
+      return state.isWatched ? nil : state.taken
+    }
+    guard let former else { return }
+    LaunchClock.callOnTimerThread(after: Self.patience) { [self] in
+      let isBlocked = state.withLock { state in
+        state.isWatched = false
+        if state.taken == former { state.limit = state.threads + Self.count }
+        return state.taken == former
+      }
+      // The last call looks for blocked threads again, if functions still wait.
+      for _ in 0...(isBlocked ? Self.count : 0) { addThread() }
+    }
   }
 
   private func work() {

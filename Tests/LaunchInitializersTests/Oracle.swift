@@ -301,8 +301,9 @@ struct Oracle {
     } else if machine.closing.reachedLimit == nil, !cannotStop.contains(job.step) {
       guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
       // A step that isn't the last one gets a part of the time that is left until the limit.
-      let left = deadline.map { ($0 - plan.grace - asked) * 3 / 4 } ?? .seconds(20)
-      if now < asked + min(plan.steps[index].stopTimeout, left) { fault("\(job) is cancelled before its stop timeout") }
+      let left = deadline.map { $0 - plan.grace - asked } ?? .seconds(20)
+      let part = max(left * 3 / 4 - plan.grace, left / 4)
+      if now < asked + min(plan.steps[index].stopTimeout, part) { fault("\(job) is cancelled before its stop timeout") }
     }
   }
 

@@ -64,6 +64,24 @@ import Testing
     gate.open()
   }
 
+  @Test("two steps that hang leave time within the shutdown's limit for the step that they need")
+  func hangingInARow() async throws {
+    let (clock, gates) = (TestClock(), [Gate(), Gate()])
+    let launch = try LaunchSequence(clock: clock) {
+      note("a", journal).id("a")
+      for (number, gate) in gates.enumerated() {
+        Do(whenShutDown: { await gate.pass() }) { _ in }.id("hangs \(number)").stopTimeout(.seconds(60))
+      }
+    }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown(within: .seconds(20)) }
+    await clock.advance(through: .seconds(14), .seconds(15), .milliseconds(17_750), .milliseconds(18_750))
+    let report = await shutDown.value
+    #expect(report.entries.map(\.outcome) == [.failed, .failed, .completed])
+    #expect(journal.entries == ["a", "-a"])
+    for gate in gates { gate.open() }
+  }
+
   @Test("a step is cancelled at its stop timeout, and counts as completed if it then returns")
   func stopTimeout() async throws {
     let clock = TestClock()

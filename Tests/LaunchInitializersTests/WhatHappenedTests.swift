@@ -147,6 +147,15 @@ import Testing
     #expect(threads.withLock { $0.count } < 200)
   }
 
+  @Test("functions that block their threads don't delay the functions after them, however many they are")
+  func blockedThreads() async {
+    let (end, done) = (Latch(), AsyncLatch())
+    for _ in 0..<100 { callOnSharedThread { end.wait() } }
+    callOnSharedThread { done.open() }
+    await done.wait()
+    end.open()
+  }
+
   @Test("a launch isn't less urgent than a task that waits for it")
   func priority() async throws {
     let gate = Gate()

@@ -47,10 +47,15 @@ struct Closing: Sendable {
   /// The time limit that the shutdown has reached; nil if it hasn't reached any.
   var reachedLimit: Duration? { if case .cutShort(_, _, let limit) = state { limit } else { nil } }
 
-  /// Returns the time that one step may take, of which it leaves a quarter if other steps wait for it.
-  func time(_ wanted: Duration, othersWait: Bool, at now: Duration) -> Duration {
+  /// Returns the time that one step may take, at most `wanted`.
+  ///
+  /// If other steps wait for the step, the step leaves them a quarter of the time that is left, also if it ignores its
+  /// cancellation for the grace period. Only if less than twice the grace period is left, it gets a quarter itself.
+  func time(_ wanted: Duration, othersWait: Bool, grace: Duration, at now: Duration) -> Duration {
     guard othersWait, case .underWay(_, _, let end) = state else { return wanted }
-    return min(wanted, max(.zero, end - now) * 3 / 4)
+    let left = max(.zero, end - now)
+    let quarter = left / 4
+    return min(wanted, max(left - quarter - grace, quarter))
   }
 
   mutating func setDrain(_ drain: Duration) { self.drain = drain }

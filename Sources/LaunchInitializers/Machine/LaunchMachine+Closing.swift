@@ -141,7 +141,8 @@ extension LaunchMachine {
   /// It is the step's stop timeout. If other steps may wait for the step, it is also at most three quarters of the time
   /// that is left, so that a step that hangs leaves time for the others.
   private func stopTime(of step: Int) -> Duration {
-    closing.time(plan.nodes[step].stopTimeout, othersWait: !plan.dependencies[step].isEmpty, at: now)
+    let (wanted, othersWait) = (plan.nodes[step].stopTimeout, !plan.dependencies[step].isEmpty)
+    return closing.time(wanted, othersWait: othersWait, grace: grace, at: now)
   }
 
   /// Cancels a service that hasn't ended within its stop timeout.
