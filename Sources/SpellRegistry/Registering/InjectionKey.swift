@@ -189,7 +189,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// Use it for a value that affects nothing outside of the program. Without `liveInTests()`, a test also runs the live
   /// initializer of a key that has no `test` initializer, but a warning on standard error then names the key. With the
   /// trait `.registry(.strict)`, the test gets an issue instead of the warning. A key whose initializer is autowired or
-  /// takes a resolver only wires other keys, so it causes no warning; the keys that it asks for do.
+  /// takes a resolver causes no warning, because most such initializers only wire other keys; the keys that it asks for
+  /// do. If it also does something itself, declare its `test` initializer all the same.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }

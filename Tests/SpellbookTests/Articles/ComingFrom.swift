@@ -279,16 +279,15 @@ extension InjectionKeys {
         try PropertyListSerialization.data(
           fromPropertyList: domain, format: .binary, options: 0
         ).write(to: file)
-        try changes.import(from: file, skippingInvalid: true)
+        try changes.import(
+          from: file, keys: ["volume", "theme"], skippingInvalid: true)
       }
     }
     try takeOver(domain, into: store)
     try takeOver(["volume": 8], into: store)
     _ = { () throws in
       let app = Bundle.main.bundleIdentifier ?? "player"
-      if let domain = UserDefaults.standard.persistentDomain(forName: app) {
-        try takeOver(domain, into: FilePreferenceStore.standard)
-      }
+      try takeOver(UserDefaults.standard.persistentDomain(forName: app) ?? [:], into: FilePreferenceStore.standard)
     }
 
     final class Settings {

@@ -82,7 +82,7 @@ import Testing
   struct HTTPServer: ReadyInitializer {
     let listener = Listener()
     func run(_ service: RunningService) async throws {
-      service.ready()
+      service.ready()  // Listener() has bound the port.
       try await listener.accept()
     }
     func stop() async { listener.close() }

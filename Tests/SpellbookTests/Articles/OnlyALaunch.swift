@@ -20,8 +20,14 @@ private struct Database: ServiceInitializer {
   func shutDown(_ connection: Connection) async throws { try await connection.close() }
 }
 
+/// A queue that has no messages.
+private let messages = AsyncStream<String> { _ in }
+private func handle(_ message: String) {}
+
 private struct Consumer: RunningInitializer {
-  func run(_: any Configurable) async throws { try await Task.sleep(for: .seconds(3600)) }
+  func run(_: any Configurable) async throws {
+    for await message in messages { handle(message) }
+  }
 }
 
 /// The code samples of the article with this name.
@@ -59,8 +65,9 @@ private struct Consumer: RunningInitializer {
       Consumer().id("consumer").requires("database")
     }
     _ = {
-      let code = await launch.run(on: [.terminate, .interrupt], repeatingOn: [.hangup])
-      return code
+      exit(
+        await launch.run(
+          on: [.terminate, .interrupt], repeatingOn: [.hangup]))
     }
     func print(_ timeline: String) { #expect(timeline.contains("consumer")) }
     do {

@@ -27,39 +27,33 @@ final class Signup {
   @Injected(.outbox) var outbox
 }
 
-private enum Services {
-  static func registry() -> InitializerRegistry {
-    let registry = InitializerRegistry()
-    registry.register((any Mailer).self, scope: .singleton) {
-      SMTPMailer()
-    }
-    registry.register(Newsletter.self, .autowire(Newsletter.init))
-    return registry
+private func registerServices(in registry: InitializerRegistry) {
+  registry.register((any Mailer).self, scope: .singleton) {
+    SMTPMailer()
   }
+  registry.register(Newsletter.self, .autowire(Newsletter.init))
 }
 
 /// The code samples of the article with this name.
-@Suite("Only dependency injection") struct OnlyDependencyInjection {
+@Suite("Only dependency injection", .registry) struct OnlyDependencyInjection {
   @Test(.registry { $0.register(.mailer) { RecordingMailer() } })
   func sendsAWelcome() { #expect(Signup().outbox.isRecording) }
 
-  @Test func findsWhatIsMissing() {
-    #expect(Services.registry().validate().isEmpty)
-  }
-
-  @Test("a service that is registered by type is resolved")
+  @Test("a service that is registered by type is resolved, and nothing is missing")
   func byType() throws {
-    #expect(try Services.registry().resolve(Newsletter.self).mailer.isRecording == false)
+    let registry = InitializerRegistry()
+    registerServices(in: registry)
+    #expect(try registry.resolve(Newsletter.self).mailer.isRecording == false)
+    #expect(registry.validate().isEmpty)
   }
 
   @Test("a request replaces a service")
   func request() {
-    let registry = InitializerRegistry()
-    let request = registry.child { child in
+    let request = InitializerRegistry.current.child { child in
       child.register(.mailer) { RecordingMailer() }
     }
     let signup = request.run { Signup() }
     #expect(signup.outbox.isRecording)
-    #expect(!registry.run { Signup().outbox.isRecording })
+    #expect(!Signup().outbox.isRecording)
   }
 }

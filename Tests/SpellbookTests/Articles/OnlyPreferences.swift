@@ -35,17 +35,21 @@ struct VolumeView {
     #expect(seen == [8, 9])
   }
 
-  @Test("a store keeps its values in the file that the program chooses")
+  @Test("a store keeps its values in the file that the program chooses", .registry)
   func file() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "only-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { _ = try? FileManager.default.removeItem(at: folder) }
     let url = folder.appending(path: "settings.preferences")
-    func print(_ volume: Int) { #expect(volume == 7) }
-
-    let store = try FilePreferenceStore(url: url)
-    try store.set(7, for: .volume)
-    print(try store.value(for: .volume))
+    func print(_ volume: Int, _ stored: Int) { #expect(volume == 5 && stored == 5) }
+    do {
+      let store = try FilePreferenceStore(url: url)
+      InitializerRegistry.current.register(
+        .instance(store as any PreferenceStore))
+      print(Player().volume, try store.value(for: .volume))
+    }
+    Player().volume = 7
+    #expect(try FilePreferenceStore(url: url).value(for: .volume) == 7)
   }
 }

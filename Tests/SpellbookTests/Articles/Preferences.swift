@@ -99,13 +99,20 @@ import Testing
     #expect(try JSONDecoder().decode(Look.self, from: json) == Look(name: "dark"))
     #expect(try JSONDecoder().decode(Palette.self, from: json) == Palette(name: "dark", accent: "blue"))
     try store.set("dark", forKey: "theme")
+    try store.set(3, forKey: "loudness")
 
     try store.migrate(to: 2) { version, changes in
-      let name = try changes.value(String.self, forKey: "theme")
-      try changes.set(Look(name: name ?? "light"), forKey: "look")
+      if version < 1 {
+        try changes.moveValue(forKey: "loudness", to: "volume")
+      }
+      if version < 2 {
+        let name = try changes.value(String.self, forKey: "theme")
+        try changes.set(Look(name: name ?? "light"), forKey: "look")
+      }
     }
 
     #expect(try store.value(Look.self, forKey: "look") == Look(name: "dark"))
+    #expect(try store.value(Int.self, forKey: "volume") == 3)
     #expect(store.keys.contains("theme"))
   }
 
@@ -239,17 +246,6 @@ import Testing
     }
 
     #expect(Shared.launches.value == 1)
-  }
-
-  @Test("are migrated once")
-  func migration() throws {
-    try store.set(3, forKey: "loudness")
-
-    try store.migrate(to: 1) { version, changes in
-      if version < 1 { _ = try changes.moveValue(forKey: "loudness", to: "volume") }
-    }
-
-    #expect(Settings().volume == 3)
   }
 
   @Test("can't be read as another type, and stay as they are")
