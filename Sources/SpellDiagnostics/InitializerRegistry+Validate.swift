@@ -10,7 +10,6 @@ extension InitializerRegistry {
   /// | code | problem |
   /// |---|---|
   /// | `.notRegistered` | an autowired initializer needs a type for which nothing is registered |
-  /// | `.notReady` | an autowired initializer, which can't await, needs an async value that isn't kept |
   /// | `.cycle` | autowired initializers need each other |
   /// | `.scopeCapture` | a kept value holds a value whose scope ends earlier, or that a child registry overrides |
   /// | `.shadowed` | a registration is never chosen, isn't chosen for one supertype, or has replaced another one |
@@ -40,7 +39,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// Returns an error for each dependency that has no registration, or whose value is async and isn't kept.
+  /// Returns an error for each dependency that has no registration.
   ///
   /// A dependency of an Optional type needs no registration.
   fileprivate func unmetNeeds() -> [InjectionError] {
@@ -48,8 +47,7 @@ extension Wiring {
   }
 
   private func problem(of need: Need, askedBy asker: Provider) -> InjectionError? {
-    if let provider = need.provider { return unreadiness(of: providers[provider].record, askedBy: asker.record) }
-    if need.service.type is any OptionalValue.Type { return nil }
+    if need.provider != nil || need.service.type is any OptionalValue.Type { return nil }
     guard asker.registry !== registry, let nearer = registry.provider(serving: need.service)?.record else {
       return asker.registry.missing(need.service, askedBy: asker.record)
     }
@@ -59,19 +57,6 @@ extension Wiring {
       advice: """
         What a parent registry keeps gets its dependencies from there, so the registration of \(name) at \(nearer.place) \
         doesn't serve it. Register \(name) in the parent: parent.register(\(source)) { … }
-        """)
-  }
-
-  /// Returns an error if an autowired initializer, which can't await, needs an async value that isn't kept.
-  private func unreadiness(of needed: RegistrationRecord, askedBy asker: RegistrationRecord) -> InjectionError? {
-    guard needed.isAsync, !needed.lifetime.isShared else { return nil }
-    let (source, name) = (TypeName.source(of: needed.service.type), needed.service.name)
-    return InjectionError(
-      .notReady, through: [asker.step, needed.step],
-      advice: """
-        An autowired initializer can't await, and scope .\(needed.scopeName) keeps no value of \(name) for it. Keep the \
-        value, registry.register(\(source), scope: .singleton, .async { … }), and await it before \(asker.service.name) is \
-        asked for: try await registry.resolveAsync(\(source))
         """)
   }
 

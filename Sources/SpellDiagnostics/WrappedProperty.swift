@@ -103,8 +103,8 @@ extension InitializerRegistry {
   /// #expect(registry.validate(properties: properties).isEmpty)
   /// ```
   ///
-  /// A property whose only initializer is async and keeps no value is reported too. The check creates no values, and
-  /// doesn't report a property that may be correct:
+  /// A property is reported too if it needs an async value that no scope keeps, directly or through autowired
+  /// initializers. The check creates no values, and doesn't report a property that may be correct:
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass of the declaring class serves the property, because the declaring class may have
@@ -130,19 +130,37 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns an error if the registration that serves a property is async and keeps no value; nil otherwise.
+  /// Returns an error if the registration that serves a property needs an async value that no scope keeps; nil otherwise.
   private func unreadiness(
     of record: RegistrationRecord, for property: WrappedProperty, _ service: Service
   ) -> InjectionError? {
-    guard record.isAsync, !record.lifetime.isShared, property.necessity == .required else { return nil }
+    var seen: Set<ObjectIdentifier> = []
+    guard property.necessity == .required, let way = wayToAsync(from: record, &seen), let last = way.last else {
+      return nil
+    }
+    let step = InjectionStep(service, servedBy: record, ofProperty: property.name, in: property.containerType)
     return InjectionError(
-      .notReady,
-      through: [InjectionStep(service, servedBy: record, ofProperty: property.name, in: property.containerType)],
+      .notReady, through: [step] + way.dropFirst().map(\.step),
       advice: """
-        A property can't await, and scope .\(record.scopeName) keeps no value for it. Keep the value, \
-        registry.register(\(TypeName.source(of: service.type)), scope: .singleton, .async { … }), and await it before the \
+        A property can't await, and scope .\(last.scopeName) keeps no value for it. Keep the value, \
+        registry.register(\(TypeName.source(of: last.service.type)), scope: .singleton, .async { … }), and await it before the \
         property is read.
         """)
+  }
+
+  /// Returns the registrations from `record` to an async one that it needs, if no scope keeps a value on the way.
+  ///
+  /// - Parameter seen: The registrations that were searched already.
+  private func wayToAsync(
+    from record: RegistrationRecord, _ seen: inout Set<ObjectIdentifier>
+  ) -> [RegistrationRecord]? {
+    if record.lifetime.isShared || !seen.insert(ObjectIdentifier(record)).inserted { return nil }
+    if record.isAsync { return [record] }
+    let needs = record.dependencies.compactMap { provider(of: $0)?.record } + [match(wrappedBy: record)?.record]
+    for case let need? in needs {
+      if let way = wayToAsync(from: need, &seen) { return [record] + way }
+    }
+    return nil
   }
 
   /// Returns whether a registration that isn't limited to a name or a class makes values that fit the service.

@@ -121,6 +121,18 @@ struct ValidatePropertiesTests {
     #expect(registry.validate(properties: lamp).map(\.code) == [.notReady])
   }
 
+  @Test("nor does one that is autowired and needs such a value, unless a scope keeps it after it was awaited")
+  func asyncNeed() {
+    registry.register(Int.self, .async { 7 })
+    registry.register(Lamp.self, .autowire { (_: Int) in Lamp() })
+    let lamp = WrappedProperty.all(inModules: "SpellDiagnosticsTests").filter { $0.description == "Desk.lamp" }
+    let error = registry.validate(properties: lamp).first
+    #expect(error?.code == .notReady && error?.path == ["Lamp", "Int"])
+    #expect(error?.description.contains("registry.register(Int.self, scope: .singleton, .async { … })") == true)
+    registry.register(Lamp.self, scope: .singleton, .autowire { (_: Int) in Lamp() })
+    #expect(registry.validate(properties: lamp).isEmpty)
+  }
+
   @Test("an instance of any supertype, a parent's registration, an async and a main-actor one serve")
   func otherRegistrations() {
     registry.register(.instance(Bike(), as: .anySupertype))

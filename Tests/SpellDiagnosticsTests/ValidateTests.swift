@@ -100,23 +100,12 @@ private final class C: Sendable { init(_: A) {} }
       "\(error)")
   }
 
-  @Test("a need that is never ready is reported, with the line to write", arguments: [Scope<Clock>.unique, .graph])
-  func neverReady(scope: Scope<Clock>) throws {
+  @Test("a need that can be awaited is fine", arguments: [Scope<Clock>.unique, .graph, .singleton])
+  func awaited(scope: Scope<Clock>) async throws {
     registry.register(Clock.self, scope: scope, .async { Clock() })
     registry.register(Network.self, .autowire(Network.init))
-    #expect(registry.error(resolving: Network.self)?.code == .notReady)
-    let error = try #require(registry.validate().first)
-    #expect(error.code == .notReady && error.path == ["Network", "Clock"])
-    #expect(error.description.contains("registry.register(Clock.self, scope: .singleton, .async { … })"), "\(error)")
-  }
-
-  @Test("a need that is ready once it was awaited is fine")
-  func readyLater() async throws {
-    registry.register(Clock.self, scope: .singleton, .async { Clock() })
-    registry.register(Network.self, .autowire(Network.init))
     #expect(registry.validate().isEmpty)
-    _ = try await registry.resolveAsync(Clock.self)
-    _ = try registry.resolve(Network.self)
+    _ = try await registry.resolveAsync(Network.self)
   }
 
   @Test("a key's own initializer is checked if the key is given, unless something is registered for the key")
