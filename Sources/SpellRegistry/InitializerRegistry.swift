@@ -66,11 +66,11 @@ public final class InitializerRegistry: Sendable {
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the registering thread sees the flag set.
   let isForContainers = Atomic(false)
-  let hooks = Hooks()
+  let hooks: Hooks
   /// The clock that determines when the values that this registry keeps expire.
   let clock: ElapsedClock
   /// For each type or key, the ``Epoch`` number of the last ``reinject(_:)`` call on this registry.
-  let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
+  let reinjections: Lock<[ObjectIdentifier: UInt]>
   /// The object that informs a test about this registry's requests and faults; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
   /// The weak reference to this registry that objects share; nil until an object needs it.
@@ -100,17 +100,21 @@ public final class InitializerRegistry: Sendable {
     reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
+    hooks = Hooks()
+    reinjections = Lock([:])
     madeReference = Lock(nil)
     number = Self.lastNumber.add(1, ordering: .relaxed).newValue
   }
 
   /// Creates the registry that takes the place of one that ends, until its kept values are dropped.
   ///
-  /// The new registry takes over the registrations, and what `reference` refers to from now on.
+  /// The new registry takes over all that answers a request, and is what `reference` refers to from now on.
   init(inPlaceOf registry: InitializerRegistry, _ reference: RegistryReference?) {
     (parent, context, clock, reporter) = (registry.parent, registry.context, registry.clock, registry.reporter)
     madeReference = Lock(reference)
     number = registry.number
+    hooks = Hooks(copying: registry.hooks)
+    reinjections = Lock(registry.reinjections.withLock(\.self))
     isForContainers.store(registry.isForContainers.load(ordering: .relaxed), ordering: .relaxed)
     takeRegistrations(of: registry)
     reference?.replaceTarget(with: self)
@@ -261,6 +265,8 @@ package final class RegistryReporter: Sendable {
     /// For example, the program stops if a property can't be injected. The closure isn't called if the mistake's place
     /// in the source code is unknown.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
+    /// The test that the registry belongs to, with its place, for messages; nil if it isn't that of a test.
+    package var test: String?
     fileprivate var onRequest: Watcher?
   }
   package typealias Watcher = @Sendable (Service, _ isFound: Bool, _ step: () -> InjectionStep) -> Void
@@ -278,7 +284,7 @@ package final class RegistryReporter: Sendable {
   /// Makes the next read of each injected property count as a request, even if a value has already been injected.
   package func noteReads() { _ = Epoch.current.advance() }
 
-  @inline(never) func report(_ request: Request, isFound: Bool = true) {
+  @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
     receivers.withLock(\.onRequest)?(request.service, isFound) { request.step() }
     outer?.report(request, isFound: isFound)
   }

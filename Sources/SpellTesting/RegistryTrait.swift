@@ -80,7 +80,10 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
-    registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0, at: $1, in: test) } }
+    registry.reporter?.receivers.withLock { receivers in
+      receivers.onFailure = { Issue.report($0, at: $1, in: test) }
+      receivers.test = "\(test.name) (\(test.sourceLocation.fileID):\(test.sourceLocation.line))"
+    }
     let store = isOutermost ? registry.register(.instance(MemoryPreferenceStore() as any PreferenceStore)) : nil
     RegistryEscapes.current.begin(test, registry, usual: store?.record)
     /// Registers the clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.

@@ -82,6 +82,29 @@ private struct Service: Sendable { let configuration: Configuration }
     #expect(middle.leaf.value === leaf)
   }
 
+  @Test("gets the values of a re-injection while the registry ends")
+  func reinjectedAtTheEnd() throws {
+    let seen = Shared<[String]>([])
+    final class Reader: Sendable {
+      let seen: Shared<[String]>
+      let text = Injected<String>()
+      init(_ seen: Shared<[String]>) { self.seen = seen }
+      func read() { seen.update { $0.append(text.value) } }
+      deinit { read() }
+    }
+    func make() throws {
+      let registry = InitializerRegistry()
+      registry.register(String.self) { "old" }
+      registry.register(scope: .singleton) { Reader(seen) }
+      try registry.resolve(Reader.self).read()
+      registry.register(String.self) { "new" }
+      registry.reinject(String.self)
+      withExtendedLifetime(registry) {}
+    }
+    try make()
+    #expect(seen.value == ["old", "new"])
+  }
+
   @Test("a hook that assigns its own property leaves the property's name to the hooks after it")
   func assigningHook() {
     final class Observed: InjectionObserver {

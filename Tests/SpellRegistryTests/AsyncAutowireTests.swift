@@ -110,6 +110,17 @@ private final class App: Sendable {
     #expect(try registry.resolve(Session.self).number == 3)
   }
 
+  @Test("awaits what a child's decoration wraps for the name in the request")
+  func namedDecoration() async throws {
+    registerSession(.unique)
+    registry.register(named: "backup", .async { Session(7) })
+    let child = InitializerRegistry(parent: registry)
+    child.decorate(Session.self) { Session($0.number + 10) }
+    child.decorate(Session.self) { Session($0.number + 100) }
+    #expect(try await child.resolveAsync(Session.self, named: "backup").number == 117)
+    #expect(made.value == 0)
+  }
+
   @Test("throws what it needs throws, with the path, and tries again")
   func throwing() async throws {
     let tries = Counter()

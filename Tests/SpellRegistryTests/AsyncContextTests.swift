@@ -1,3 +1,4 @@
+import Foundation
 import SpellRegistry
 import TestSupport
 import Testing
@@ -196,6 +197,50 @@ private final class Asking: @unchecked Sendable {
     mayEnd.open()
     _ = try await patient.value
     #expect(!journal.entries.isEmpty)
+  }
+
+  @Test("shares a graph value that another thread of the resolution is making")
+  func graphValueOfTwoThreads() async throws {
+    let registry = registry
+    let (begun, asks, mayEnd, made) = (AsyncLatch(), Latch(), Latch(), Counter())
+    let clocks = Shared<[Clock]>([])
+    registry.register(Clock.self, scope: .graph) {
+      if made.increment() == 1 {
+        begun.open()
+        mayEnd.wait()
+      }
+      return Clock()
+    }
+    @Sendable func note(_ clock: Clock) { clocks.update { $0.append(clock) } }
+    registry.register(
+      Network.self, scope: .singleton,
+      .async { resolver in
+        let clock = try resolver.resolve(Clock.self)
+        note(clock)
+        return Network(clock: clock)
+      })
+    registry.register(
+      Ticket.self,
+      .async { resolver in
+        // The request is canceled, and the run of the network goes on, because another task awaits it.
+        _ = try? await resolver.resolveAsync(Network.self)
+        asks.open()
+        note(try resolver.resolve())
+        return Ticket(1)
+      })
+    let impatient = Task { try await registry.resolveAsync(Ticket.self) }
+    await begun.wait()
+    let patient = Task { try await registry.resolveAsync(Network.self) }
+    startThread {
+      asks.wait()
+      for _ in 0..<1000 where made.value == 1 { sched_yield() }
+      mayEnd.open()
+    }
+    impatient.cancel()
+    _ = try await impatient.value
+    _ = try await patient.value
+    #expect(made.value == 1)
+    #expect(clocks.value.count == 2 && clocks.value[0] === clocks.value[1])
   }
 
   @Test("shares a graph value that is still being made for a request that was cancelled")

@@ -29,6 +29,12 @@ private final class Third: Sendable {
   init(_: Second) {}
 }
 
+/// A value whose deinitializer asks for a value that nothing has asked for before.
+private final class Starter: Sendable {
+  private let connection = Spell<Connection>()
+  deinit { _ = connection.wrappedValue }
+}
+
 /// A value whose deinitializer asks for another value of its own type.
 private final class Phoenix: Sendable {
   private let next = Spell<Phoenix?>()
@@ -95,6 +101,35 @@ private final class Phoenix: Sendable {
     }
     make()
     #expect(log.all == ["end of instance"])
+  }
+
+  @Test("with the values that deinitializers ask for, while it still answers those", arguments: [Way.end, .removeAll])
+  func madeMeanwhile(_ way: Way) throws {
+    func make() throws {
+      let registry = InitializerRegistry()
+      registry.register { [log] in log }
+      registry.register(scope: .singleton) { Connection("late") }
+      registry.register(scope: .singleton) { Starter() }
+      try request(Starter.self, from: registry)
+      if way == .removeAll { registry.removeAll() }
+      withExtendedLifetime(registry) {}
+    }
+    try make()
+    #expect(log.all == ["end of late"])
+  }
+
+  @Test("with calls of its hooks for what deinitializers get")
+  func hooksOfRegistry() throws {
+    let injected = Log()
+    func make() throws {
+      let registry = InitializerRegistry()
+      registry.onInjection { value, _ in injected.note("\(type(of: value))") }
+      registry.register { [log] in log }
+      registry.register(scope: .singleton) { Connection("it") }
+      try request(Connection.self, from: registry)
+    }
+    try make()
+    #expect(injected.all == ["Connection", "Log"])
   }
 
   @Test("even if each deinitializer asks for a new value")

@@ -8,6 +8,10 @@ import Testing
 private struct Clock: Sendable { var name = "clock" }
 /// A service whose property asks the registry in which the service was made.
 private final class Asking: Sendable { let clock = Injected<Clock>() }
+private final class Once: Sendable {
+  let factory: ArgumentFactory<Int, Int>
+  init(_ factory: ArgumentFactory<Int, Int>) { self.factory = factory }
+}
 
 /// Every registry that a test here had, kept for as long as the process runs.
 private enum Seen {
@@ -100,6 +104,35 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
     }
     #expect(left.value.count == 50)
     #expect(left.value.count(where: { $0() }) == 0)
+  }
+
+  @Test("a read that needs the registry of a test that has ended names the test, and says what to hold")
+  func lateRead() async throws {
+    let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
+    let left = Shared<(asking: Asking, factory: ArgumentFactory<Int, Int>)?>(nil)
+    let trait: RegistryTrait = .registry
+    try await trait.provideScope(for: test, testCase: testCase) {
+      let registry = InitializerRegistry.current
+      registry.register(.factory { (_, number: Int) in number })
+      registry.register(scope: .singleton) { Asking() }
+      registry.register(scope: .singleton) { Once(try $0.resolve()) }
+      let (asking, once) = try (registry.resolve(Asking.self), registry.resolve(Once.self))
+      left.update { $0 = (asking, once.factory) }
+    }
+    // A detached task belongs to no test, like work that a test has left behind.
+    let messages = await Task.detached {
+      let readers: [@Sendable () throws -> Void] = [
+        { _ = try left.value?.asking.clock.resolve() }, { _ = try left.value?.factory(1) },
+      ]
+      return readers.map { read in
+        do { try read() } catch { return "\(error)" }
+        return ""
+      }
+    }.value
+    for message in messages {
+      #expect(message.contains("of the test lateRead() (SpellTestingTests/RegistryTraitTests.swift:"), "\(message)")
+      #expect(message.contains("let that work hold the registry: let registry = InitializerRegistry.current"))
+    }
   }
 
   @Test("a test's trait doesn't apply to its neighbor")

@@ -9,7 +9,7 @@ extension InitializerRegistry {
   /// - Parameter advice: The sentence that tells the developer what to write; nil to suggest a registration of the
   ///   requested type. If the current registry isn't this registry and can serve the request, the error says so
   ///   instead.
-  func missing(_ request: Request, advice: String? = nil) -> InjectionError {
+  func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
     let point = request.point.withKnownName()
     return missing(
       request.service, asked: point.step(), named: point.propertyName, in: point.containerType, advice: advice)

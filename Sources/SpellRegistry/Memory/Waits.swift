@@ -27,7 +27,7 @@ enum Waits {
     at gate: borrowing CreationGate, for step: InjectionStep, on thread: CurrentThread
   ) throws(InjectionError) {
     let making = thread.fields.frames.compactMap { frame in
-      frame.step.map { (gates: [frame.gate, frame.request?.gate].compactMap(\.self), step: $0) }
+      frame.step.map { (gates: [frame.gate, frame.request.gate].compactMap(\.self), step: $0) }
     }
     let (signal, id) = (ThreadSignal(), gate.id)
     var cycle: [InjectionStep]?

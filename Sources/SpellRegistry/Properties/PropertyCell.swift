@@ -210,7 +210,7 @@ extension PropertyCell {
   }
 
   var adviceOnGoneRegistry: String {
-    RegistryLink.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
+    fields.link.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
   }
 
   /// Returns whether a re-injection has made the property's value outdated.

@@ -1,7 +1,7 @@
 /// An ``Initializer``, with the type of its values erased.
 @usableFromInline struct ErasedInitializer: Sendable {
   /// A closure that puts a value in memory: for the kind `.instance` the existing value, otherwise a new value.
-  @usableFromInline typealias Body = @Sendable (ValueMemory, Request, InitializerRegistry) throws -> Void
+  @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
   enum Kind: Sendable {
     /// `body` makes a new value each time.

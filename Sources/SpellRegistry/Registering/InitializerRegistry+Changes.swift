@@ -14,8 +14,7 @@ extension InitializerRegistry {
   /// deinitializers ask for. Then all registrations are withdrawn at once. A property that already has a value keeps the
   /// value. The parent's registrations stay, and so do this registry's own hooks, which ``onInjection(_:)`` added.
   public func removeAll() {
-    var values = takeKeptValues()
-    drop(&values)
+    dropKeptValues()
     withdraw { table in
       var removed = RegistrationTable()
       swap(&table, &removed)
@@ -85,6 +84,16 @@ extension InitializerRegistry {
     }
   }
 
+  /// Drops all values that this registry keeps, and those that their deinitializers and removal hooks ask for.
+  private func dropKeptValues() {
+    // Values that make each other again without end are given up after a while.
+    for _ in 0..<100 {
+      var values = takeKeptValues()
+      if values.isEmpty { return }
+      drop(&values)
+    }
+  }
+
   /// Releases values that this registry kept, the newest first, and leaves the array empty.
   func drop(_ values: inout [DroppedValue]) {
     if values.count > 1 { values.sort { $0.number < $1.number } }
@@ -126,14 +135,8 @@ extension InitializerRegistry {
   }
 
   private func dropEverything(startingWith values: inout [DroppedValue]) {
-    // A deinitializer may ask for a value that wasn't there before, and that value's deinitializer for another one.
-    // Values that make each other again without end are given up after a while.
-    for _ in 0..<100 {
-      drop(&values)
-      values = takeKeptValues()
-      if values.isEmpty { break }
-    }
     drop(&values)
+    dropKeptValues()
     var records = table.read { $0.everything }
     while let record = records.popLast() { remove(record) }
     removeAll()

@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The calling thread is running the initializer of a registration, for `request`, and this registry
   ///   is current.
-  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: Request) throws(InjectionError) {
+  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
     guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
       trap("An initializer that wraps a value ran without a registration. \(reportThis)")
     }
@@ -61,15 +61,18 @@ extension InitializerRegistry {
   /// Returns the registration whose value the initializer of `hider` wraps, for a request to this registry.
   ///
   /// The result is nil if `hider` wraps nothing.
-  package func match(wrappedBy hider: RegistrationRecord) -> Match? {
+  ///
+  /// - Parameter name: The name in the request; nil for the name to which `hider` is limited.
+  package func match(wrappedBy hider: RegistrationRecord, named name: String? = nil) -> Match? {
     guard hider.wraps else { return nil }
-    let request = Request(hider.service, named: hider.name?.text, inClass: hider.container?.type as? any AnyObject.Type)
+    let name = name ?? hider.name?.text
+    let request = Request(hider.service, named: name, inClass: hider.container?.type as? any AnyObject.Type)
     guard case .match(let record, let owner) = find(request, hiddenBy: hider) else { return nil }
     return Match(record: record, owner: owner.object)
   }
 
   /// Finds the registration that would serve a request if neither `hider` nor the registrations that hide it existed.
-  private func find(_ request: Request, hiddenBy hider: RegistrationRecord) -> Finding {
+  private func find(_ request: borrowing Request, hiddenBy hider: RegistrationRecord) -> Finding {
     owner(of: hider).find(request, Search(hiddenBy: hider))
   }
 

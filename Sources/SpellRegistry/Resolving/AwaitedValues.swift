@@ -47,9 +47,11 @@ extension InitializerRegistry {
   }
 
   /// The registrations that serve what a registration's initializer is known to need; missing ones are left out.
-  fileprivate func needs(of record: RegistrationRecord) -> [Match] {
+  ///
+  /// What a decoration wraps is requested with the same name as the decoration.
+  fileprivate func needs(of record: RegistrationRecord, named name: String?) -> [(match: Match, name: String?)] {
     let dependencies = record.dependencies.compactMap { match(Request($0, named: nil)) }
-    return dependencies + [match(wrappedBy: record)].compactMap(\.self)
+    return dependencies.map { ($0, nil) } + (match(wrappedBy: record, named: name).map { [($0, name)] } ?? [])
   }
 }
 
@@ -80,12 +82,12 @@ private struct NeedSearch {
     defer { way.remove(key) }
     let count = values.count
     do {
-      for need in registry.needs(of: record) {
+      for (need, name) in registry.needs(of: record, named: name) {
         guard let initializer = need.record.initializer.async else {
-          try await awaitNeeds(of: need, for: registry)
+          try await awaitNeeds(of: need, named: name, for: registry)
           continue
         }
-        let cell = try await registry.madeCell(of: need, by: initializer, asker: asker, in: resolution)
+        let cell = try await registry.madeCell(of: need, by: initializer, named: name, asker: asker, in: resolution)
         let owner = need.record.lifetime.isShared ? need.owner : registry
         if let cell { values.append(AwaitedValues.Value(record: need.record, registry: owner, cell: cell)) }
       }

@@ -21,13 +21,15 @@ internal import Support
     request.isFromKept = link.isWeak
     guard let asked = link.registry else {
       throw InjectionError(
-        .notRegistered, through: [request.step(record)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
+        .notRegistered, through: [request.step(record)], advice: link.advice(ifGoneFor: "this factory"))
     }
     // A shared value gets its dependencies from the registry that keeps the value.
     let registry = record.lifetime.isShared ? asked.owner(of: record) : asked
     let thread = CurrentThread.current
     func putNew(gate: UInt? = nil) throws(InjectionError) {
-      try registry.make(request, record, in: memory, gate: gate, on: thread) { try make(Resolver(request, registry)) }
+      try registry.make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
+        try make(Resolver(request, registry))
+      }
     }
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
       if let arguments, record.makesKept {
@@ -51,12 +53,13 @@ internal import Support
 
   /// Returns the values that the thread's resolution keeps for the factory.
   private func graphValues(in registry: InitializerRegistry, on thread: CurrentThread) -> FactoryValues {
-    let resolution = thread.resolution
-    if let cell = resolution.graphCell(of: record, for: registry) { return cell.memory.value() }
-    return ValueMemory.value { memory in
-      memory.put(FactoryValues())
-      resolution.keepGraphValue(memory, FactoryValues.self, of: record, for: registry)
+    let cell = thread.resolution.sharedCell(of: record, for: registry) {
+      let cell = ValueCell(FactoryValues.self)
+      cell.memory.put(FactoryValues())
+      cell.gate.settle(as: CreationGate.ready)
+      return cell
     }
+    return withExtendedLifetime(cell) { $0.memory.value() }
   }
 }
 
@@ -67,7 +70,7 @@ extension InitializerRegistry {
   ///
   /// - Parameter isKept: Whether a registry may keep the factory, which then holds this registry weakly.
   @inline(never) func putFactory(
-    in memory: ValueMemory, _ request: Request, _ record: RegistrationRecord, isKept: Bool
+    in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, isKept: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }

@@ -31,6 +31,15 @@ struct Hooks: ~Copyable, Sendable {
   /// The hooks, each with whether it is also called for what its registry keeps, if a child was asked.
   private let hooks = Lock<[(hook: Hook, isForChildren: Bool)]>([])
 
+  init() {}
+
+  /// Creates a copy of the hooks of a registry that ends.
+  init(copying other: borrowing Hooks) {
+    let copied = other.hooks.withLock(\.self)
+    hooks.withLock { $0 = copied }
+    isUsed.store(other.areUsed, ordering: .relaxed)
+  }
+
   /// Whether there are any hooks, determined without a lock.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a hook sees the flag set.

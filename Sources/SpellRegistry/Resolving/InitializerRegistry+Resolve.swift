@@ -96,7 +96,7 @@ extension InitializerRegistry {
   /// - Parameter match: The registration to use; nil to search for the registration.
   /// - Returns: Whether a value or nil was put in memory; false only if `match` was withdrawn after the search.
   @discardableResult func resolve(
-    _ request: Request, into memory: ValueMemory, from match: Match? = nil
+    _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     return try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
@@ -131,7 +131,7 @@ extension InitializerRegistry {
   /// - Parameter memory: The memory for a value of the requested type.
   /// - Returns: `.nothing` if no registration matches the request.
   func putValue(
-    _ memory: ValueMemory, _ request: Request, on thread: CurrentThread
+    _ memory: ValueMemory, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     let callsHooks = mayCallHooks || RequestRecorder.isUsed
     while true {
@@ -154,7 +154,7 @@ extension InitializerRegistry {
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
   func putScopedValue(
-    _ memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
@@ -188,7 +188,7 @@ extension InitializerRegistry {
   /// - Precondition: This registry contains the registration, unless the registration was withdrawn.
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   private func putValue(
-    _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: Request,
+    _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if record.initializer.isOutOfReach {
@@ -207,11 +207,19 @@ extension InitializerRegistry {
   }
 
   @inline(never) private func putGraphValue(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: Request, on thread: CurrentThread
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) {
-    if thread.fields.turn.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
-    try make(memory, record, request, on: thread)
-    thread.resolution.keepGraphValue(memory, of: record, for: self)
+    let cell = thread.resolution.sharedCell(of: record, for: self)
+    if record.initializer.isOutOfReach {
+      if cell.gate.isReady { return cell.copyValue(to: memory) }
+      // The initializer may be running elsewhere, but this thread can't wait for it.
+      try make(memory, record, request, on: thread)
+      return
+    }
+    // If the resolution is async, another of its threads may be making the value.
+    try cell.putValue(in: memory, for: { request.step(record) }, on: thread) { gate throws(InjectionError) in
+      try make(memory, record, request, gate: gate, on: thread)
+    }
   }
 
   /// Converts a registration's value to the requested type, and puts the converted value in memory.
@@ -221,7 +229,7 @@ extension InitializerRegistry {
   ///
   /// - Returns: Whether there is a value; false if the registration was withdrawn.
   @inline(never) private func putConvertedValue(
-    _ memory: ValueMemory, _ request: Request, _ record: RegistrationRecord,
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if let optional = request.type as? any OptionalValue.Type {
@@ -237,8 +245,9 @@ extension InitializerRegistry {
   }
 
   /// Runs a registration's initializer, unless only an async run can.
-  private func make(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: Request, gate: UInt? = nil, on thread: CurrentThread
+  @inline(never) private func make(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
+    on thread: CurrentThread
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
@@ -254,35 +263,39 @@ extension InitializerRegistry {
       let step = request.step(record)
       throw InjectionError(.notReady, through: [step], advice: record.adviceToAwait(at: step))
     }
-    try make(request, record, in: memory, gate: gate, on: thread) {
+    try make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
       try record.initializer.body(memory, request, self)
     }
   }
 
   /// Runs `body`, which makes a value, in a frame in which this registry is the current registry, with no lock held.
   ///
-  /// Never inlined, because the frame doesn't retain the registration, this registry and the objects of the request. The
-  /// caller of a separate function keeps them alive until the call returns. In inlined code, they could be released
-  /// after their last use, while the frame exists.
-  ///
   /// - Parameters:
+  ///   - request: The request for the value. The caller keeps its objects and the registration alive until the call
+  ///     returns, which is why the callers that have a registration are never inlined.
   ///   - record: The registration that makes the value; nil if it is the property's own code.
   ///   - gate: The address of the `CreationGate` at which other threads wait for the value that the registration keeps;
   ///     nil if the registration keeps none.
-  @inline(never) func make(
-    _ request: Request, _ record: RegistrationRecord?, in memory: ValueMemory, gate: UInt? = nil,
+  @inline(__always) func make(
+    _ request: borrowing Request, _ record: Borrowed<RegistrationRecord>?, in memory: ValueMemory, gate: UInt? = nil,
     on thread: CurrentThread, _ body: () throws -> Void
   ) throws(InjectionError) {
-    var frame = Frame(request: request)
-    frame.record = record.map { Borrowed($0) }
-    frame.registry = Borrowed(self)
-    frame.gate = gate
-    frame.isKept = request.isFromKept || record?.makesKept ?? false ? true : thread.innermostIsKept
-    if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame) }
-    try thread.inside(frame) { () throws(InjectionError) in
-      do { try body() } catch { throw InjectionError.wrapping(error, thrownBy: record.map { request.step($0) }) }
-      if let record, record.hasCompletions {
-        record.enqueueCompletions(of: memory, at: request.point, in: self, thread.resolution)
+    // The frame doesn't retain the registry.
+    defer { withExtendedLifetime(self) {} }
+    try Frame.with(request) { empty throws(InjectionError) in
+      var frame = empty
+      (frame.record, frame.registry, frame.gate) = (record, Borrowed(self), gate)
+      let isKept = frame.request.isFromKept || record?.withObject(\.makesKept) ?? false
+      frame.isKept = isKept ? true : thread.innermostIsKept
+      if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame) }
+      try thread.inside(frame) { () throws(InjectionError) in
+        do { try body() } catch {
+          throw InjectionError.wrapping(error, thrownBy: record.map { frame.request.step($0.object) })
+        }
+        if let record, record.withObject(\.hasCompletions) {
+          let point = frame.request.point
+          record.object.enqueueCompletions(of: memory, at: point, in: self, thread.resolution)
+        }
       }
     }
   }

@@ -94,17 +94,7 @@ final class KeptValue: @unchecked Sendable {
     case .cell(let current): cell = current
     }
     // A thread takes the value that it has waited for, even if the scope no longer keeps that value.
-    guard try cell.gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
-      cell.copyValue(to: memory)
-      return true
-    }
-    do throws(InjectionError) { try make(cell.gate.id) } catch {
-      cell.gate.settle(as: CreationGate.vacant)
-      throw error
-    }
-    cell.memory.copy(cell.type, from: memory)
-    keep(cell, in: registry)
-    cell.gate.settle(as: CreationGate.ready)
+    try cell.putValue(in: memory, for: step, on: thread, make: make) { keep(cell, in: registry) }
     return true
   }
 
@@ -268,5 +258,31 @@ final class KeptValue: @unchecked Sendable {
     }
     withExtendedLifetime(former) {}
     return result
+  }
+}
+
+extension ValueCell {
+  /// Puts the cell's value in memory, after making it by a call of `make` if there is none.
+  ///
+  /// However many threads call this function at once, one of them makes the value.
+  ///
+  /// - Parameters:
+  ///   - step: Returns the request for the value, which is a step of the error's path.
+  ///   - make: Puts a new value in memory. It gets the address of the cell's `CreationGate`.
+  ///   - keep: Called with a new value in the cell, before other threads get it.
+  func putValue(
+    in memory: ValueMemory, for step: () -> InjectionStep, on thread: CurrentThread,
+    make: (UInt) throws(InjectionError) -> Void, keep: () -> Void = {}
+  ) throws(InjectionError) {
+    guard try gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
+      return copyValue(to: memory)
+    }
+    do throws(InjectionError) { try make(gate.id) } catch {
+      gate.settle(as: CreationGate.vacant)
+      throw error
+    }
+    self.memory.copy(type, from: memory)
+    keep()
+    gate.settle(as: CreationGate.ready)
   }
 }

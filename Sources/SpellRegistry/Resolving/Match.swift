@@ -57,7 +57,7 @@ extension InitializerRegistry {
   ///
   /// If there is none, the function searches for the default registration of a requested key, or for a registration of
   /// the type that a requested Optional type wraps.
-  func find(_ request: Request, _ search: Search = Search()) -> Finding {
+  func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
     let found = findExactly(request, service, search)
@@ -69,7 +69,7 @@ extension InitializerRegistry {
 
   /// Finds the registration that serves a request for a declared key, or else the key's default registration.
   @inline(never) private func find(
-    _ request: Request, _ service: Service, of key: InjectionKeys, _ search: Search
+    _ request: borrowing Request, _ service: Service, of key: InjectionKeys, _ search: Search
   ) -> Finding {
     var search = search
     search.endsAtDefault = true
@@ -77,7 +77,7 @@ extension InitializerRegistry {
     return found.isNothing ? findDefault(of: key) : found
   }
 
-  func match(_ request: Request, onlyForContainer: Bool = false) -> Match? {
+  func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
     guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
       return nil
     }
@@ -94,7 +94,7 @@ extension InitializerRegistry {
   ///
   /// - Parameter end: The parent before which the search ends; nil to search all parents.
   private func findExactly(
-    _ request: Request, _ service: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
+    _ request: borrowing Request, _ service: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
   ) -> Finding {
     var (search, registry) = (search, Borrowed(self))
     while true {
@@ -127,7 +127,7 @@ extension InitializerRegistry {
   ///   - winner: Receives the registration, unless there is none, or its value was copied.
   /// - Returns: Whether the registration's kept value was copied to the memory in ``Search/copying``.
   @inline(__always) private func lookUp(
-    _ request: Request, _ service: Service, _ search: Search, isAsked: Bool,
+    _ request: borrowing Request, _ service: Service, _ search: Search, isAsked: Bool,
     _ winner: inout RegistrationRecord?
   ) -> Bool {
     if isAsked, let hider = search.hider {
@@ -153,7 +153,7 @@ extension InitializerRegistry {
   ///
   /// If `wrapped` is itself an Optional without a registration, the search continues with the type that it wraps.
   private func findWrapped(
-    _ request: Request, _ wrapped: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
+    _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
   ) -> Finding {
     var search = search
     search.copying = nil
@@ -163,7 +163,7 @@ extension InitializerRegistry {
   }
 
   @inline(never) private func winner(
-    _ request: Request, _ service: Service, _ search: Search, hiddenBy hider: RegistrationRecord? = nil
+    _ request: borrowing Request, _ service: Service, _ search: Search, hiddenBy hider: RegistrationRecord? = nil
   ) -> RegistrationRecord? {
     // The property's own name, which reflection has to find, matters only if a registration is for certain names.
     let name =
@@ -210,7 +210,7 @@ extension InitializerRegistry {
   ///
   /// A test's ``RegistryReporter`` gets one report for each default registration. Without a receiver of reports, a
   /// warning is written to standard error, only once for each key.
-  func reportLiveInitializer(of record: RegistrationRecord, at request: Request) {
+  func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test),
       !record.initializer.asksForOthers, record.isFirstReport()
     else { return }
@@ -262,7 +262,7 @@ extension InitializerRegistry {
     isRegistered(Request(Value.self, key, named: name))
   }
 
-  func isRegistered(_ request: Request) -> Bool {
+  func isRegistered(_ request: borrowing Request) -> Bool {
     if case .match(let record, _) = find(request) { !record.isDefault } else { false }
   }
 }

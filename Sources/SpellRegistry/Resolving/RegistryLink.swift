@@ -1,3 +1,5 @@
+internal import Support
+
 /// A reference from a property or a factory to the registry that provides its values.
 enum RegistryLink {
   case shared
@@ -48,12 +50,22 @@ enum RegistryLink {
     }
   }
 
-  static func advice(ifGoneFor asker: String) -> String {
-    """
-    The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
-    something, doesn't keep the registry: hold the registry for as long as you use the object. A test's registry ends with \
-    the test: make the object in each test, not as a static, or register it and inject it.
-    """
+  /// The sentences on why the linked registry no longer exists, and what to hold.
+  ///
+  /// - Parameter asker: The property or the factory that asks, for the message.
+  func advice(ifGoneFor asker: String) -> String {
+    if let test = reporter?.receivers.withLock(\.test) {
+      return """
+        The registry that \(asker) asks is gone. It was that of the test \(test), which has ended. Let the test await the \
+        work that still goes on, or let that work hold the registry: let registry = InitializerRegistry.current. Make a \
+        static object in each test instead, or register it and inject it.
+        """
+    }
+    return """
+      The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
+      something, doesn't keep the registry: hold the registry for as long as you use the object. A test's registry ends with \
+      the test: make the object in each test, not as a static, or register it and inject it.
+      """
   }
 
   /// Whether the link holds the registry weakly.

@@ -2,7 +2,7 @@
 ///
 /// User code never gets a request, only the request's ``point``. A request doesn't retain the key, the container and
 /// the property's storage. The function that makes the request must keep these objects alive.
-@usableFromInline package struct Request {
+@usableFromInline package struct Request: ~Copyable {
   let type: any Any.Type
   private let key: Borrowed<InjectionKeys>?
   private let owner: Borrowed<AnyObject>?
@@ -56,7 +56,7 @@
   ///
   /// A request completes a cycle if an enclosing request has the same origin, the same registration and the same
   /// registry.
-  @inline(__always) func hasOrigin(of other: Request) -> Bool {
+  @inline(__always) func hasOrigin(of other: borrowing Request) -> Bool {
     owner == other.owner && cell == other.cell && requestedName == other.requestedName
   }
 

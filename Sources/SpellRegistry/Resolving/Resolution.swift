@@ -48,31 +48,23 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Copies to `memory` the value that the resolution keeps for a registration and a registry.
+  /// Returns the cell that all requests of the resolution share for the value of a registration and a registry.
   ///
-  /// - Returns: Whether there is such a value.
-  func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
-  {
-    guard let cell = graphCell(of: record, for: registry), cell.gate.isReady else { return false }
-    cell.copyValue(to: memory)
-    return true
-  }
-
-  func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
-    state.withLock {
-      $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell
-    }
-  }
-
-  /// Returns the cell for the value of an async initializer, which all requests of the resolution share.
-  func sharedCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell {
+  /// - Parameter make: Creates the cell for the first request, with a lock held.
+  func sharedCell(
+    of record: RegistrationRecord, for registry: InitializerRegistry, make: () -> ValueCell
+  ) -> ValueCell {
     let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
     return state.withLock { state in
       if let known = state.graph[key] { return known.cell }
-      let value = GraphValue(cell: ValueCell(record.service.type), record: record, registry: registry)
+      let value = GraphValue(cell: make(), record: record, registry: registry)
       state.graph[key] = value
       return value.cell
     }
+  }
+
+  func sharedCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell {
+    sharedCell(of: record, for: registry) { ValueCell(record.service.type) }
   }
 
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
@@ -83,23 +75,6 @@ final class Resolution: Sendable {
       return state.graph.removeValue(forKey: key)
     }
     withExtendedLifetime(dropped) {}
-  }
-
-  /// Copies a value from memory, and keeps the copy until the resolution ends.
-  ///
-  /// - Parameter type: The type of the value; nil for the registration's type.
-  func keepGraphValue(
-    _ memory: ValueMemory, _ type: (any Any.Type)? = nil, of record: RegistrationRecord,
-    for registry: InitializerRegistry
-  ) {
-    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
-    let cell = ValueCell(type ?? record.service.type)
-    cell.memory.copy(cell.type, from: memory)
-    cell.gate.settle(as: CreationGate.ready)
-    let value = GraphValue(cell: cell, record: record, registry: registry)
-    // A nested request may have kept another value for the key. That value is released with no lock held.
-    let former = state.withLock { $0.graph.updateValue(value, forKey: key) }
-    withExtendedLifetime(former) {}
   }
 
   /// Schedules `run`, which calls a completion hook of `record`, for the end of the resolution.

@@ -22,7 +22,7 @@ public struct Resolver {
     (self.point, self.registry, self.run) = (point, registry, run)
   }
 
-  @usableFromInline init(_ request: Request, _ registry: InitializerRegistry) {
+  @usableFromInline init(_ request: borrowing Request, _ registry: InitializerRegistry) {
     self.init(point: request.point, registry: registry)
   }
 

@@ -156,14 +156,14 @@ extension CurrentThread {
   /// Returns the error to throw for an obstacle that prevents the making of a frame's value.
   @inline(never) func error(_ obstacle: InjectionError.Code, to frame: Frame) -> InjectionError {
     let record = frame.record?.object
-    let step = frame.request.map { [$0.step(record)] } ?? []
-    if obstacle == .cycle { return InjectionError(.cycle, through: step) }
+    let step = frame.request.step(record)
+    if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
     // An exhausted stack also counts as a cycle if the thread has more than four unfinished runs of one initializer.
     // `obstacle(to:)` doesn't find a cycle if each of these runs is for a different property or object.
     let frames = fields.frames
     let repeated = frame.record ?? frames.last { $0.record != nil }?.record
     let laps = frames.indices.filter { repeated != nil && frames[$0].record == repeated }
-    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: step) }
+    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
     // If `record` is nil, `frame` is for a property's own expression, which has no registration. The error's steps then
     // lead from the second-to-last run of the repeated initializer to its last run.
     guard let record else {
@@ -171,7 +171,7 @@ extension CurrentThread {
     }
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
     // The steps from the initializer's last run to the new one are enough, because the cycle only repeats them.
-    let steps = frames[last...].compactMap(\.step) + step
+    let steps = frames[last...].compactMap(\.step) + [step]
     return InjectionError(.cycle, through: steps, advice: record.isFactory ? advice : nil).whole()
   }
 
