@@ -147,6 +147,12 @@ func registrations(in registry: InitializerRegistry) throws {
   _ = try registry.resolve(.seat, 7)
   // says: Write the label: resolve(.seat, arguments: 7), or named: "main".
   _ = try registry.resolve(.time, "main")
+  // says: Pass a type, resolve(Clock.self), or a key, resolve(.time). A name has a label.
+  _ = try registry.resolve(English())
+  // says: Pass a type, resolve(Clock.self), or a key, resolve(.time). A name has a label.
+  let _: English = try registry.resolve("main")
+  // says: type 'Any' has no member 'thyme'
+  _ = try registry.resolve(.thyme)
   // the compiler says: call can throw but is not marked with 'try'
   let _: any Greeter = registry.resolve()
 }

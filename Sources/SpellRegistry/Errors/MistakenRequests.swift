@@ -70,6 +70,16 @@ extension _MistakenRequests {
     _ key: InjectionKey<Value>, named name: String? = nil
   ) async throws(InjectionError) -> Other { fatalError() }
 
+  /// Unavailable, because a request has a type or a declared key.
+  @available(*, unavailable, message: "Pass a type, resolve(Clock.self), or a key, resolve(.time). A name has a label.")
+  @_disfavoredOverload
+  public func resolve<Other>(_ value: Any) throws(InjectionError) -> Other { fatalError() }
+
+  /// Unavailable, because a request has a type or a declared key.
+  @available(*, unavailable, message: "Pass a type, resolve(Clock.self), or a key, resolve(.time). A name has a label.")
+  @_disfavoredOverload
+  public func resolve(_ value: Any) throws(InjectionError) -> Never { fatalError() }
+
   /// Unavailable, because a declared key is written with a dot, not as a key path.
   @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in resolve(.time).")
   @_disfavoredOverload
