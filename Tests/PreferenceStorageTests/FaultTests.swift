@@ -132,7 +132,7 @@ import Testing
   @Test("say no space when there is none, and unwritable otherwise")
   func codes() throws {
     for (number, code) in [(ENOSPC, PreferenceError.Code.noSpace), (EDQUOT, .noSpace), (EIO, .unwritable)] {
-      let system = FailingFileSystem(SimulatedDisk(), failing: 12, with: .error(number), isLasting: true)
+      let system = FailingFileSystem(SimulatedDisk(), failing: 10, with: .error(number), isLasting: true)
       let store = try FilePreferenceStore(path: FaultTests.path, system: system)
       let error = try #require(throws: PreferenceError.self) {
         for turn in 0..<10 { try store.set(turn, forKey: "a") }

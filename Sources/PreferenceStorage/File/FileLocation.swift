@@ -31,8 +31,11 @@ struct FileLocation: Sendable {
   ///
   /// If a link leads to a missing file, the file will be created at the target of the link.
   ///
-  /// - Returns: The path of the file without symbolic links; nil if its folder doesn't exist and `making` is false.
-  func target(making: Bool, in system: FileSystem) throws(PreferenceError) -> FilePath? {
+  /// - Returns: The path of the file without symbolic links, and the status of the file, if there is one; nil if its
+  ///   folder doesn't exist and `making` is false.
+  func target(
+    making: Bool, in system: FileSystem
+  ) throws(PreferenceError) -> (path: FilePath, status: FileStatus?)? {
     do { return try follow(making: making, in: system) } catch {
       if let error = error as? PreferenceError { throw error }
       let error = error as? SystemError ?? .cycle
@@ -41,7 +44,7 @@ struct FileLocation: Sendable {
     }
   }
 
-  private func follow(making: Bool, in system: FileSystem) throws -> FilePath? {
+  private func follow(making: Bool, in system: FileSystem) throws -> (path: FilePath, status: FileStatus?)? {
     guard path.isValid else { throw SystemError("open", EINVAL) }
     func resolve(_ folder: FilePath) throws(SystemError) -> FilePath? {
       try system.ifPresent { () throws(SystemError) in try system.resolve(folder) }
@@ -58,7 +61,8 @@ struct FileLocation: Sendable {
       guard let folder = resolved else { throw SystemError.cycle }
       try check(folder, in: system)
       found = folder.appending(found.name)
-      guard try system.find(found)?.kind == .link else { return found }
+      let status = try system.find(found)
+      guard status?.kind == .link else { return (found, status) }
       found = folder.appending(try system.target(ofLink: found))
     }
     // The links form a cycle or a very long chain.
@@ -95,6 +99,7 @@ extension FileLocation {
   /// If the folder is trusted, nothing is checked.
   private func check(_ folder: FilePath, in system: FileSystem) throws {
     guard excludesOthers(in: system) else { return }
+    let user = system.user
     for path in (folder.ancestors + [folder]).reversed() {
       let status = try system.status(atPath: path)
       let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.group == status.user)
@@ -109,7 +114,7 @@ extension FileLocation {
           .insecureFolder, "others can write the folder, and so put another file in the place of this one; \(remedy)",
           path: path.description)
       }
-      if status.isForeign(to: system.user) {
+      if status.isForeign(to: user) {
         throw PreferenceError(
           .insecureFolder, "the folder belongs to another user, who could replace the file; choose a folder of yours",
           path: path.description)

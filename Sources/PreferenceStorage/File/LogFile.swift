@@ -44,6 +44,8 @@ struct LogFile: Sendable {
   }
 
   var name: String { location.path.description }
+  /// Whether the open file could be opened only for reading.
+  var isReadOnly: Bool { opening?.refusal != nil }
 }
 
 /// The reasons to rewrite the open file.
@@ -186,7 +188,7 @@ extension LogFile {
   mutating func takeNews() -> Set<String> {
     if news.isEmpty { return [] }
     defer { news = [] }
-    values.hub.passOn(news)
+    if values.hub.hasRecordReaders { values.hub.passOn(news) }
     return Set(news.map(\.key))
   }
 }
@@ -208,9 +210,9 @@ extension LogFile {
 
   private mutating func openAtPath(making: Bool) throws(PreferenceError) -> Bool {
     let translate = making ? PreferenceError.writing : PreferenceError.reading
-    guard let path = try location.target(making: making, in: system) else { return false }
-    let status = try asking(translate) { () throws(SystemError) in try system.find(path) }
-    guard status != nil || making else { return false }
+    guard let (path, status) = try location.target(making: making, in: system), status != nil || making else {
+      return false
+    }
     guard status == nil || status?.kind == .file else {
       throw PreferenceError(
         .notAPreferencesFile,
