@@ -20,7 +20,7 @@ public import PreferenceStorage
   let place: SourcePlace
   /// The current key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
-  private let names: [String]
+  private let formerNames: [String]
   /// The current key of the value in `store`.
   let key: String
   private let declaredDefault: DefaultValue<Value>
@@ -52,7 +52,7 @@ public import PreferenceStorage
       if let warning { writeToStandardError("Warning: \(warning)\n") }
     #endif
     keys = [FormerPreferenceKey(key)] + declaration.formerKeys
-    names = keys.map(\.key)
+    formerNames = declaration.formerKeys.map(\.key)
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
@@ -121,7 +121,7 @@ public import PreferenceStorage
   }
 
   /// Returns the stored value of the current key or of a former key, with the stored texts of all keys.
-  private func readStored() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
+  private func readStored() throws(PreferenceError) -> (value: Value?, texts: [JSONText?]) {
     do throws(PreferenceError) {
       let texts = try storedTexts()
       let value = try decode(texts)
@@ -133,18 +133,18 @@ public import PreferenceStorage
     }
   }
 
-  /// Returns the stored texts of `names`, in the same order.
+  /// Returns the stored texts of `keys`, in the same order.
   ///
   /// The current key is read last. An assignment moves the value from a former key to the current key, so a value that
   /// is gone from the former key is found under the current key.
-  private func storedTexts() throws(PreferenceError) -> [String?] {
-    var texts: [String?] = []
-    for name in names.reversed() { texts.append(try stored.json(forKey: name)) }
+  private func storedTexts() throws(PreferenceError) -> [JSONText?] {
+    var texts: [JSONText?] = []
+    for key in keys.reversed() { texts.append(try stored.json(forKey: key.key).map { JSONText($0) }) }
     return texts.reversed()
   }
 
   /// Returns the value of the first key in `keys` whose text in `texts` isn't nil; nil if all texts are nil.
-  private func decode(_ texts: [String?]) throws(PreferenceError) -> Value? {
+  private func decode(_ texts: [JSONText?]) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       for (key, text) in zip(keys, texts) { if let value = try key.value(Value.self, of: text) { return value } }
       return nil
@@ -229,9 +229,9 @@ public import PreferenceStorage
   ///
   /// - Returns: False if the keys no longer have the texts in `known`, so nothing is changed; otherwise, true.
   @discardableResult
-  func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
-    guard try stored.replace(names, by: text, ifStill: known, erasing: isErasing) else { return false }
-    let texts = keys.count == 1 ? [text] : names.map { $0 == key ? text : nil }
+  func replace(by text: JSONText?, ifStill known: [JSONText?]? = nil) throws(PreferenceError) -> Bool {
+    guard try stored.replace(key, formerNames, by: text, ifStill: known, erasing: isErasing) else { return false }
+    let texts = keys.count == 1 ? [text] : keys.map { $0.key == key ? text : nil }
     outcome.change { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
     return true
   }
@@ -243,15 +243,14 @@ public import PreferenceStorage
     let result = try stored.transaction { changes in
       var value: Value?
       do throws(PreferenceError) {
-        value = try decode(names.map { key throws(PreferenceError) in try changes.json(forKey: key) })
+        value = try decode(keys.map { key throws(PreferenceError) in try changes.text(forKey: key.key) })
       } catch {
         guard recovering, error.code == .typeMismatch else { throw error }
       }
       var new = value ?? defaultValue
       let result = try body(&new)
-      for former in names.dropFirst() { changes.removeValue(forKey: former) }
-      if isErasing { for name in names { changes.eraseFormerValue(ofKey: name) } }
-      try changes.set(json: text(of: new), forKey: key)
+      for former in formerNames { changes.stage(nil, forKey: former, erasing: isErasing) }
+      changes.stage(try text(of: new), forKey: key, erasing: isErasing)
       return result
     }
     outcome.change { $0.writeFailure = nil }
@@ -259,15 +258,15 @@ public import PreferenceStorage
   }
 
   /// Returns the text to store for a value, or nil if the key has to be removed from the store.
-  func text(of value: Value) throws(PreferenceError) -> String? {
-    try JSONText(of: value, forKey: key, default: defaultValue)?.string
+  func text(of value: Value) throws(PreferenceError) -> JSONText? {
+    try JSONText(of: value, forKey: key, default: defaultValue)
   }
 
   /// Returns the stored texts of all keys, if an assignment may safely replace them because they can be decoded.
   ///
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
   ///   be read. In both cases, the assigned value may be based on the default, for example by a `+=`.
-  private func readableTexts() throws(PreferenceError) -> [String?] {
+  private func readableTexts() throws(PreferenceError) -> [JSONText?] {
     // The assigned value may be based on the overriding value, so an override that can't be read prevents the write.
     if override != nil { _ = try read() }
     let (texts, failure) = outcome.withLock { ($0.readable, $0.readFailure) }
@@ -329,7 +328,7 @@ private struct PreferenceOutcome: Sendable {
   ///
   /// An assignment replaces the texts only if the store still has them. Nil if the value can't be decoded from the
   /// texts, or if they have to be read first.
-  var readable: [String?]?
+  var readable: [JSONText?]?
   /// The store's error in the last read, which therefore returned the default; nil if the store could be read.
   var readFailure: PreferenceError?
   /// The error of the last assignment that failed, with the signal's version after that assignment.

@@ -91,13 +91,13 @@ extension PreferenceStore {
   /// Nil removes the key if the default is nil; if the default isn't nil, nil is stored.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     do throws(PreferenceError) {
-      try replace([key.name], by: key.text(of: value)?.string, erasing: key.isErasing)
+      try replace(key.name, by: key.text(of: value), erasing: key.isErasing)
     } catch { throw error.at(path) }
   }
 
   /// Removes the value of the key, so that reads return the default.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
-    try replace([key.name], by: nil, erasing: key.isErasing)
+    try replace(key.name, by: nil, erasing: key.isErasing)
   }
 }
 
@@ -143,14 +143,12 @@ extension FormerPreferenceKey {
   /// Creates a former key whose value can be read as the type of the preference.
   public init(_ key: String) { self.init(key: key) }
 
-  /// Returns the value that is decoded from `json`, or nil if `json` is nil.
-  ///
-  /// The caller passes the JSON text that a store keeps under this key.
+  /// Returns the value that is decoded from the text that a store keeps under this key, or nil if `text` is nil.
   ///
   /// - Throws: `.typeMismatch` if the value isn't of the type, or `.invalidKey` if this key is empty or too long.
-  package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
+  package func value<Value: Codable>(_ type: Value.Type, of text: JSONText?) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)
-    guard let text = json.map({ JSONText($0) }) else { return nil }
+    guard let text else { return nil }
     guard isEncoded else { return try text.value(type, forKey: key) }
     do { return try text.decodeEncoded(type) } catch {
       throw PreferenceError(

@@ -119,13 +119,13 @@ extension PreferenceStore {
 
   /// Sets the value of the key; nil removes the key.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    do throws(PreferenceError) { try replace([key], by: JSONText(of: value, forKey: key)?.string) } catch {
+    do throws(PreferenceError) { try replace(key, by: JSONText(of: value, forKey: key)) } catch {
       throw error.at(path)
     }
   }
 
   /// Removes the value of the key, if there is one.
-  public func removeValue(forKey key: String) throws(PreferenceError) { try replace([key], by: nil) }
+  public func removeValue(forKey key: String) throws(PreferenceError) { try replace(key, by: nil) }
 
   /// Removes every value, in a transaction.
   public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
@@ -139,29 +139,29 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the text of the first key to `json`, and removes the other keys.
+  /// Sets the text of the key, or removes the key if `text` is nil, and removes the former keys.
   ///
-  /// If `json` is nil, the first key is removed as well. If `erasing` is true, the former values of all the keys are
-  /// erased from the store's medium.
+  /// If `erasing` is true, the former values of all the keys are erased from the store's medium.
   ///
+  /// - Parameter known: The texts that the key and the former keys must still have; nil to set the text in any case.
   /// - Returns: False if the keys no longer have the texts in `known`, so nothing is changed; otherwise, true.
   @discardableResult
   package func replace(
-    _ keys: [String], by json: String?, ifStill known: [String?]? = nil, erasing: Bool = false
+    _ key: String, _ formerKeys: [String] = [], by text: JSONText?, ifStill known: [JSONText?]? = nil,
+    erasing: Bool = false
   ) throws(PreferenceError) -> Bool {
-    let text = json.map { JSONText($0) }
     #if !os(Windows)
-      if keys.count == 1, let store = self as? FilePreferenceStore {
-        let known = known.map { PreferenceChange(key: keys[0], text: $0[0].map { JSONText($0) }) }
-        return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known, erasing: erasing)
+      if formerKeys.isEmpty, let store = self as? FilePreferenceStore {
+        return try store.file.set(text, forKey: key, store.terms, ifStill: known, erasing: erasing)
       }
     #endif
     var isStill = true
     try change { changes throws(PreferenceError) in
-      if let known { isStill = try known == keys.map { key throws(PreferenceError) in try changes.json(forKey: key) } }
+      let keys = [key] + formerKeys
+      if let known { isStill = try known == keys.map { key throws(PreferenceError) in try changes.text(forKey: key) } }
       guard isStill else { return }
-      for key in keys.dropFirst() { changes.stage(nil, forKey: key, erasing: erasing) }
-      changes.stage(text, forKey: keys[0], erasing: erasing)
+      for key in formerKeys { changes.stage(nil, forKey: key, erasing: erasing) }
+      changes.stage(text, forKey: key, erasing: erasing)
     }
     return isStill
   }

@@ -71,7 +71,7 @@ public struct PreferenceTransaction: ~Copyable {
   /// Returns the hub of the store that keeps the key's value, and the key in that store; nil if the store has no hub.
   func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { values.home(ofKey: key) }
 
-  func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+  package func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     if let text = staged[key] { return text }
     return try values.text(forKey: key)
   }
@@ -80,13 +80,13 @@ public struct PreferenceTransaction: ~Copyable {
     if staged.updateValue(text, forKey: key) == nil { order.append(key) }
   }
 
-  mutating func stage(_ text: JSONText?, forKey key: String, erasing: Bool) {
-    if erasing { eraseFormerValue(ofKey: key) }
+  /// Sets the text of the key.
+  ///
+  /// If `erasing` is true and the key has another value, the store erases that value from its medium.
+  package mutating func stage(_ text: JSONText?, forKey key: String, erasing: Bool) {
+    if erasing { erasedKeys.insert(key) }
     stage(text, forKey: key)
   }
-
-  /// Makes the store erase the key's former value from its medium, if the transaction replaces or removes the value.
-  package mutating func eraseFormerValue(ofKey key: String) { erasedKeys.insert(key) }
 
   /// Whether the transaction replaces or removes the value of an erasing key; see ``PreferenceKey/erasing``.
   ///

@@ -39,7 +39,7 @@ public import Synchronization
 
 extension Lock where State: Sendable {
   /// Changes the state, and releases the former state after the unlock, because a deinitializer may use the lock.
-  package func change(_ body: (inout State) -> Void) {
+  @inlinable package func change(_ body: (inout State) -> Void) {
     let former = withLock { state in
       let former = state
       body(&state)

@@ -14,29 +14,29 @@ extension LogFile {
     var announcement: Descriptor?
     var isBusy = false
     // The permissions may have changed.
-    if opening?.refusal != nil { opening = nil }
+    if isReadOnly { opening = nil }
     repeat {
-      guard try openForWriting(), let opening else { continue }
+      guard try openForWriting(), let file = opening?.descriptor else { continue }
       let isLocked = try asking(PreferenceError.writing) { () throws(SystemError) in
-        if opening.refusal != nil { return true }
-        return try system.tryLock(opening.descriptor.number)
+        if isReadOnly { return true }
+        return try system.tryLock(file.number)
       }
       isBusy = !isLocked
       if isBusy, patience.isLong, announcement == nil {
-        announcement = system.announceWait(inFolder: opening.path.folder)
+        announcement = opening.flatMap { system.announceWait(inFolder: $0.path.folder) }
       }
       var isReady = false
       defer { if isLocked, !isReady { unlock() } }
       let now = try snapshot()
-      guard let now, now.identity == opening.identity else {
+      guard let now, now.identity == opening?.identity else {
         // The path now leads to another file, or to no file, so the loop tries again.
         if isLocked { unlock() }
-        self.opening = nil
+        opening = nil
         continue
       }
       guard isLocked else { continue }
       if now.size != known.length || known.length == 0, try !readEnd(upTo: now.size) {
-        try read(isLocked: opening.refusal == nil)
+        try read(isLocked: !isReadOnly)
       }
       waitInVain = .zero
       return isReady = true
@@ -72,7 +72,7 @@ extension LogFile {
   /// may have edited the file without changing its length.
   mutating func confirm() throws(PreferenceError) -> Bool {
     guard known.isShort else { return false }
-    if try !readEnd(upTo: known.length) { try read(isLocked: opening?.refusal == nil) }
+    if try !readEnd(upTo: known.length) { try read(isLocked: !isReadOnly) }
     return true
   }
 

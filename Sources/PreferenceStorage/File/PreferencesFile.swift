@@ -186,11 +186,11 @@ extension PreferencesFile {
   /// If `erasing` is true and the write replaces or removes a value, the file is also rewritten, which erases that
   /// value.
   ///
-  /// - Parameter known: The entry whose value the key must still have; nil to set the text in any case.
+  /// - Parameter known: The text, or nil, that the key must still have; nil without an array to set the text in any case.
   /// - Returns: False if nothing was set, because the key no longer has the known value; otherwise, true.
   @discardableResult
   func set(
-    _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil,
+    _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: [JSONText?]? = nil,
     erasing: Bool = false
   ) throws(PreferenceError) -> Bool {
     try writing(terms) { log throws(PreferenceError) in
@@ -201,7 +201,7 @@ extension PreferencesFile {
         isConfirmed = try log.confirm()
         old = values.entry(forKey: key)
       }
-      if let known, old?.text != known.text { return false }
+      if let known, known[0] != old?.text { return false }
       let isEqual = old?.text == text
       if !isEqual || !isConfirmed {
         try log.append(CollectionOfOne(PreferenceChange(key: old?.key ?? key, text: text)))
@@ -263,12 +263,13 @@ extension PreferencesFile {
   ) throws(PreferenceError) -> Result {
     let afterLock = terms.aroundLock?()
     defer { afterLock?() }
+    let (limit, isSynced) = (terms.lockWaitLimit, terms.durability == .synced)
     var pending: PendingSync?
-    let result = try inTurn(within: terms.lockWaitLimit) { log throws(PreferenceError) in
-      try log.lock(within: terms.lockWaitLimit)
+    let result = try inTurn(within: limit) { log throws(PreferenceError) in
+      try log.lock(within: limit)
       defer { log.unlock() }
       let result = try body(&log)
-      if terms.durability == .synced { pending = log.pendingSync }
+      if isSynced { pending = log.pendingSync }
       return result
     }
     if let pending { try finish(pending) }

@@ -128,7 +128,9 @@ enum JSONString {
   }
 
   static func needsEscapes(_ string: String) -> Bool {
-    string.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    JSONText(string).withBytes { bytes in
+      bytes.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    }
   }
 
   /// Returns the bytes as a string; nil if they aren't UTF-8.

@@ -9,8 +9,7 @@ enum Line {
   /// Appends to the bytes one line that contains all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 9))
-    bytes.append(UInt8(ascii: "{"))
+    bytes.append(contentsOf: "         {".utf8)
     var isFirst = true
     for change in changes {
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
