@@ -45,7 +45,7 @@
   func onNewThread(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
       let work = unsafe Unmanaged.passRetained(ThreadWork(run: body))
-      #if canImport(Darwin)
+      #if canImport(Darwin) || canImport(Musl)
         var thread: pthread_t?
       #else
         var thread = pthread_t()
@@ -58,7 +58,7 @@
           return nil
         }, unsafe work.toOpaque())
       precondition(status == 0, "The system can't start another thread (pthread_create: \(status)).")
-      #if canImport(Darwin)
+      #if canImport(Darwin) || canImport(Musl)
         if let thread = unsafe thread { unsafe pthread_join(thread, nil) }
       #else
         pthread_join(thread, nil)
