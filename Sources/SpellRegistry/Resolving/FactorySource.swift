@@ -9,7 +9,7 @@ internal import Support
 
   /// Puts a value in memory, and calls the hooks.
   ///
-  /// The value is the one that the factory keeps for the arguments, or else a new one.
+  /// The value is what the factory keeps for the arguments, or else a new one.
   ///
   /// - Parameter arguments: The arguments; nil if the factory keeps no value for them, because an argument isn't equal to
   ///   itself, or because the factory keeps no values at all.
