@@ -249,7 +249,7 @@ extension InjectionError {
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"
     }
-    let name = steps.first { $0.declaration == place.description }?.propertyName
+    let name = steps.first { $0.isDeclared(at: place) }?.propertyName
     let call = name.map { "`try $\($0).resolve()`" } ?? "`try $property.resolve()`, or `try constant.resolve()`,"
     if canResolve { message += "\n  A property can't throw; \(call) can, and throws this error." }
     trap(message, at: place)

@@ -63,6 +63,9 @@ package struct InjectionStep: Sendable {
       && agree(registered?.place, other.registered?.place) && agree(property, other.property) && agree(name, other.name)
   }
 
+  /// Returns whether the step is the request of a property that is declared at a place.
+  func isDeclared(at place: SourcePlace) -> Bool { declarationPlace == place }
+
   // MARK: In words
 
   package var typeName: String { TypeName.of(service.type) }

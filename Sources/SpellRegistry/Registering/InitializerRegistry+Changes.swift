@@ -101,7 +101,7 @@ extension InitializerRegistry {
   }
 
   /// Calls the removal hooks for a value that this registry kept, which the caller then releases.
-  func drop(_ value: DroppedValue) { value.record?.callRemovalHooks(of: value.cell, in: self) }
+  func drop(_ value: DroppedValue) { value.record.callRemovalHooks(of: value.cell, in: self) }
 
   // MARK: The end of a registry
 
@@ -130,7 +130,7 @@ extension InitializerRegistry {
   /// - Parameter reference: The weak reference that objects share; nil if there are none that could ask this registry.
   func end(_ reference: RegistryReference?) {
     var values = takeKeptValues()
-    if reference == nil, !values.contains(where: { $0.record?.hasRemovals ?? false }) { return drop(&values) }
+    if reference == nil, !values.contains(where: { $0.record.hasRemovals }) { return drop(&values) }
     InitializerRegistry(inPlaceOf: self, reference).dropEverything(startingWith: &values)
   }
 

@@ -35,9 +35,7 @@ internal import Support
       if let arguments, record.makesKept {
         let values = record.factoryValues ?? graphValues(in: registry, on: thread)
         try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
-          let isPut = try kept.putValue(
-            memory, of: record.lifetime.isShared ? record : nil, in: registry, for: { request.step(record) },
-            on: thread, make: putNew)
+          let isPut = try registry.putValue(memory, of: kept, record, request, on: thread, make: putNew)
           // A factory still makes values after its registration was withdrawn, but it keeps none.
           if !isPut { try putNew() }
         }

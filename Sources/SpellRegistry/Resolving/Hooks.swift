@@ -3,7 +3,9 @@ internal import Synchronization
 
 extension InitializerRegistry {
   /// Whether this registry or a parent has hooks.
-  var mayCallHooks: Bool { hooks.areUsed || parent?.mayCallHooks ?? false }
+  var mayCallHooks: Bool {
+    @inline(__always) get { hooks.areUsed || parent != nil && lineage.contains { $0.hooks.areUsed } }
+  }
 
   /// Calls the hooks of a registration and of the registries, for a request without a property.
   func callHooks(_ memory: ValueMemory, of match: Match, at point: InjectionPoint) {

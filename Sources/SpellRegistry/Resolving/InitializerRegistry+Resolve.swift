@@ -153,7 +153,7 @@ extension InitializerRegistry {
   /// Puts a registration's value in `memory`: the value that the scope keeps, or a new value from the initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
-  func putScopedValue(
+  @inline(__always) func putScopedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
@@ -169,7 +169,12 @@ extension InitializerRegistry {
       case .graph: try putGraphValue(memory, record, request, on: thread)
       case .shared(let kept):
         do throws(InjectionError) {
-          if try !owner.object.putValue(memory, of: kept, record, request, on: thread) { return .nothing() }
+          let registry = owner.object
+          let isPut = try registry.putValue(memory, of: kept, record, request, on: thread) {
+            gate throws(InjectionError) in
+            try registry.make(memory, record, request, gate: gate, on: thread)
+          }
+          if !isPut { return .nothing() }
         } catch { throw owner.object === self ? error : explained(error, keptBy: record) }
       case .factory:
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
@@ -183,26 +188,35 @@ extension InitializerRegistry {
     return .value(callingHooksOf: nil)
   }
 
-  /// Copies a registration's kept value to memory, and makes the value first if necessary.
+  /// Puts a value that a registration or its factory keeps in memory, or a new value from `make` if there is none yet.
   ///
+  /// All callers that find the same cell get the value of a single call of `make`. If `make` throws, each waiting
+  /// thread tries again.
+  ///
+  /// - Parameter make: Puts a new value in memory. It gets the address of the `CreationGate` at which other threads wait.
   /// - Precondition: This registry contains the registration, unless the registration was withdrawn.
-  /// - Returns: Whether there is a value; false if the registration was withdrawn.
-  private func putValue(
+  /// - Returns: Whether there is a value; false if the registration was withdrawn after the caller found it.
+  func putValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
-    on thread: CurrentThread
+    on thread: CurrentThread, make: (UInt?) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
     if record.initializer.isOutOfReach {
       // If there is no value yet, `make` throws the error that says what to call instead. Another thread may be making
       // the value, but this thread mustn't wait for the main actor.
       if kept.copyIfReady(to: memory, in: self) { return true }
       guard table.read({ $0.contains(record) }) else { return false }
-      try make(memory, record, request, on: thread)
+      try make(nil)
+      return true
     }
-    return try kept.putValue(
-      memory, of: record, in: self,
-      for: { request.step(record) }, on: thread
-    ) { gate throws(InjectionError) in
-      try make(memory, record, request, gate: gate, on: thread)
+    switch kept.findCell(copyingTo: memory, of: record, in: self) {
+    case .copied: return true
+    case .withdrawn: return false
+    case .cell(let cell):
+      // A thread takes the value that it has waited for, even if the scope no longer keeps that value.
+      try cell.putValue(in: memory, for: { request.step(record) }, on: thread, make: make) {
+        kept.keep(cell, in: self)
+      }
+      return true
     }
   }
 

@@ -6,8 +6,8 @@ struct DroppedValue: Sendable {
   let cell: ValueCell
   /// The number of the value; a value that was made later has a larger number.
   let number: UInt64
-  /// The registration that kept the value; nil if a resolution kept it.
-  let record: RegistrationRecord?
+  /// The registration that kept the value.
+  let record: RegistrationRecord
 }
 
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
@@ -72,30 +72,6 @@ final class KeptValue: @unchecked Sendable {
     (self.service, self.scope) = (service, scope)
     isWeakOfClass = scope.isWeak && service.type is any AnyObject.Type
     expiry = age.map { ($0, clock) }
-  }
-
-  /// Puts the kept value in memory, or a new value from `make` if the registration keeps none yet.
-  ///
-  /// All callers that find the same cell get the value of a single call of `make`. If `make` throws, each waiting
-  /// thread tries again.
-  ///
-  /// - Parameters:
-  ///   - record: The registration that keeps the value; nil if a resolution keeps it.
-  ///   - registry: The registry whose table guards the value. It contains the registration, unless that was withdrawn.
-  /// - Returns: Whether there is a value; false only if the registration was withdrawn after the caller found it.
-  func putValue(
-    _ memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry,
-    for step: () -> InjectionStep, on thread: CurrentThread, make: (UInt) throws(InjectionError) -> Void
-  ) throws(InjectionError) -> Bool {
-    let cell: ValueCell
-    switch findCell(copyingTo: memory, of: record, in: registry) {
-    case .copied: return true
-    case .withdrawn: return false
-    case .cell(let current): cell = current
-    }
-    // A thread takes the value that it has waited for, even if the scope no longer keeps that value.
-    try cell.putValue(in: memory, for: step, on: thread, make: make) { keep(cell, in: registry) }
-    return true
   }
 
   /// Copies the value to memory if there is one.
@@ -175,13 +151,14 @@ final class KeptValue: @unchecked Sendable {
   ///
   /// Before that, the function drops a value that has expired.
   func findCell(
-    copyingTo memory: ValueMemory, of record: RegistrationRecord?, in registry: InitializerRegistry
+    copyingTo memory: ValueMemory, of record: RegistrationRecord, in registry: InitializerRegistry
   ) -> FoundCell {
     if copyIfReady(to: memory, in: registry) { return .copied }
     let now = expiry?.clock.now
     var expired: DroppedValue?
     let (cell, object) = change(in: registry) { table, state -> (ValueCell?, Unchecked<AnyObject?>) in
-      if let record, !table.contains(record) { return (nil, Unchecked(value: nil)) }
+      // A resolution may keep the values of a factory of scope `.graph` after the registration was withdrawn.
+      if !scope.isGraph, !table.contains(record) { return (nil, Unchecked(value: nil)) }
       if state.isExpired(now) { expired = take(&state, from: record) }
       let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
@@ -231,7 +208,7 @@ final class KeptValue: @unchecked Sendable {
     unsafe state.number == 0 ? nil : take(&state, from: record)
   }
 
-  private func take(_ state: inout State, from record: RegistrationRecord?) -> DroppedValue? {
+  private func take(_ state: inout State, from record: RegistrationRecord) -> DroppedValue? {
     defer { forget(&state) }
     guard state.number != 0, let cell = state.cell else { return nil }
     return DroppedValue(cell: cell, number: state.number, record: record)
@@ -272,7 +249,7 @@ extension ValueCell {
   ///   - keep: Called with a new value in the cell, before other threads get it.
   func putValue(
     in memory: ValueMemory, for step: () -> InjectionStep, on thread: CurrentThread,
-    make: (UInt) throws(InjectionError) -> Void, keep: () -> Void = {}
+    make: (UInt?) throws(InjectionError) -> Void, keep: () -> Void = {}
   ) throws(InjectionError) {
     guard try gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
       return copyValue(to: memory)
