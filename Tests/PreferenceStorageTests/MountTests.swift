@@ -89,11 +89,14 @@
     let killed = repetitions(debug: 15, release: 40)
     for number in 2..<2 + killed {
       let writer = writer(number: number, at: inside, turns: .max, acknowledging: log)
-      while count(of: number, in: acknowledged) < 20 { usleep(100) }
+      var status: Int32 = 0
+      while count(of: number, in: acknowledged) < 20 {
+        insist(waitpid(writer, &status, WNOHANG) == 0)
+        usleep(100)
+      }
       // The moment within a write is another one each time.
       usleep(UInt32(number) * 137 % 2_000)
       kill(writer, SIGKILL)
-      var status: Int32 = 0
       insist(waitpid(writer, &status, 0) == writer && status & 0x7f == SIGKILL)
     }
     for patient in patients {
