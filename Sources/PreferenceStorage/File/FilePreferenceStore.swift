@@ -33,7 +33,7 @@ internal import Synchronization
 public final class FilePreferenceStore: ErrorReporter {
   /// The users who may be able to change the folder of a store's file, and so put another file in its place.
   public enum Folder: Sendable {
-    /// A folder that only this user and the superuser can change; any other folder is refused.
+    /// A folder that only this user, the superuser and `nobody` can change; any other folder is refused.
     ///
     /// A write also takes the right to write the file from other users.
     case `private`
