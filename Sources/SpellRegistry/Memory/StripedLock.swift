@@ -108,8 +108,7 @@ internal import Synchronization
   /// Returns the lock that the calling thread has to hold to read the state.
   @inline(__always) private func gateOfReader() -> UnsafePointer<Gate> {
     if let stripes = unsafe stripes.load(ordering: .acquiring) {
-      let number = Int(truncatingIfNeeded: CurrentThread.current.id / CreationGate.unit)
-      return unsafe Self.gate(at: stripes + number & (Self.count - 1))
+      return unsafe Self.gate(at: stripes + CurrentThread.current.number & (Self.count - 1))
     }
     if unsafe base.pointee.first.isRead.load(ordering: .relaxed) { addStripes() }
     return unsafe Self.gate(at: base)

@@ -78,7 +78,7 @@ extension InitializerRegistry {
   private func takeKeptValues() -> [DroppedValue] {
     guard table.read({ $0.hasKeptValues }) else { return [] }
     return table.change { table in
-      table.keeping.flatMap { record in
+      table.everything.flatMap { record in
         record.keptValues.compactMap { $0.takeIfReady(from: record, changing: &table) }
       }
     }

@@ -61,10 +61,6 @@ package final class RegistrationRecord: Sendable {
     /// A registration from which this registration's initializer requested a value, according to a ``RequestRecorder``.
     case supplier(WeakReference)
   }
-  /// Whether the values are known not to be Optionals.
-  ///
-  /// Relaxed ordering suffices: the flag is never cleared, and a thread that doesn't see it set only repeats the check.
-  private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
@@ -173,14 +169,7 @@ package final class RegistrationRecord: Sendable {
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals.
-  ///
-  /// A result of false is cached, because the check is slow.
-  var makesOptional: Bool {
-    if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
-    let isOptional = service.type is any OptionalValue.Type
-    if !isOptional { isKnownToMakeNoOptional.store(true, ordering: .relaxed) }
-    return isOptional
-  }
+  var makesOptional: Bool { ErasedType(service.type).isOptional }
 
   var instance: Any? {
     guard isInstance else { return nil }
@@ -197,9 +186,6 @@ package final class RegistrationRecord: Sendable {
       hooks.call(memory, type, at: point)
     }
   }
-
-  /// Whether the registration keeps values, now or later.
-  var mayKeepValues: Bool { kept != nil || factoryValues != nil }
 
   /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }

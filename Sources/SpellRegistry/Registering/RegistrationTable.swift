@@ -90,18 +90,6 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// Whether any registration keeps a value, or has kept one.
   var hasKeptValues = false
 
-  /// The registrations that may keep values, in no particular order.
-  var keeping: [RegistrationRecord] {
-    var records: [RegistrationRecord] = []
-    func add(_ record: RegistrationRecord) { if record.mayKeepValues { records.append(record) } }
-    plain.forEach { add($0.record) }
-    defaults.forEach { add($0.record) }
-    limited.forEach { (copy $0).all.forEach(add) }
-    hidden.forEach { (copy $0).forEach(add) }
-    universal.all.forEach(add)
-    return records
-  }
-
   /// The registrations that others hide, in the order of registration.
   var allHidden: [RegistrationRecord] {
     var records: [RegistrationRecord] = []

@@ -76,7 +76,7 @@ private struct NeedSearch {
   mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
     let record = match.record
     let registry = record.lifetime.isShared ? match.owner : asked
-    let key = Resolution.GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let key = Resolution.GraphKey(record, registry)
     let isKept = record.kept?.isReady(in: match.owner) ?? false
     guard record.declaresNeeds, !isKept, !done.contains(key), way.insert(key).inserted else { return }
     defer { way.remove(key) }

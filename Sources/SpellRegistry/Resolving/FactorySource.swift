@@ -7,9 +7,7 @@ internal import Support
   /// The name with which the factory was requested.
   fileprivate let requestedName: String?
 
-  /// Puts a value in memory, and calls the hooks.
-  ///
-  /// The value is what the factory keeps for the arguments, or else a new one.
+  /// Puts the value that the factory keeps for the arguments in memory, or else a new value, and calls the hooks.
   ///
   /// - Parameter arguments: The arguments; nil if the factory keeps no value for them, because an argument isn't equal to
   ///   itself, or because the factory keeps no values at all.

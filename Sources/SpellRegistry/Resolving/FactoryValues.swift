@@ -101,7 +101,7 @@ final class FactoryValues: Sendable {
       return unused
     }
     // The check runs with no lock held, because it may release the last reference to a weak value's object.
-    let vacant = unused.filter { $0.1.kept.isVacant(in: registry) }
+    let vacant = unused.filter { !$0.1.kept.isReady(in: registry) }
     state.withLock { state in
       for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
         state.remove(variant, at: hash)

@@ -111,31 +111,17 @@ final class KeptValue: @unchecked Sendable {
     return unsafe state.copyValue(to: memory)
   }
 
-  /// Whether there is no value, and no call of `putValue` is making one.
-  func isVacant(in registry: InitializerRegistry) -> Bool {
-    let current = current(in: registry)
-    return current.object == nil && current.gate == CreationGate.vacant
-  }
-
   /// Whether the value exists and hasn't expired.
   ///
   /// A weak value exists for as long as its object.
   func isReady(in registry: InitializerRegistry) -> Bool {
-    let current = current(in: registry)
-    return current.object != nil || current.gate == CreationGate.ready
-  }
-
-  /// The object of a weak value, and the state of the `CreationGate` in the current `ValueCell`.
-  ///
-  /// If the value has expired, the object is nil and the state is vacant. The result contains the object, because
-  /// the last reference to the object mustn't be released while the lock is held.
-  private func current(in registry: InitializerRegistry) -> (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
-    let (object, gate) = registry.table.read { _ -> (Unchecked<AnyObject?>, UInt) in
-      if unsafe state.isExpired(now) { return (Unchecked(value: nil), CreationGate.vacant) }
-      return unsafe (Unchecked(value: state.weak.object), state.cell?.gate.current ?? CreationGate.vacant)
+    // The object is part of the result, because its last reference mustn't be released while the lock is held.
+    let (isReady, object) = registry.table.read { _ -> (Bool, Unchecked<AnyObject?>) in
+      if unsafe state.isExpired(now) { return (false, Unchecked(value: nil)) }
+      return unsafe (state.cell?.gate.isReady ?? false, Unchecked(value: state.weak.object))
     }
-    return (object.value, gate)
+    return isReady || object.value != nil
   }
 
   enum FoundCell {

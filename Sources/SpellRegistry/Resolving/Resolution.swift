@@ -9,8 +9,12 @@ internal import Synchronization
 /// threads, so its ``AsyncRun`` also holds the resolution.
 final class Resolution: Sendable {
   struct GraphKey: Hashable {
-    let record: ObjectIdentifier
-    let registry: ObjectIdentifier
+    private let record: ObjectIdentifier
+    private let registry: ObjectIdentifier
+
+    init(_ record: RegistrationRecord, _ registry: InitializerRegistry) {
+      (self.record, self.registry) = (ObjectIdentifier(record), ObjectIdentifier(registry))
+    }
   }
 
   /// A value, with references that keep alive the two objects that its `GraphKey` identifies by address.
@@ -54,7 +58,7 @@ final class Resolution: Sendable {
   func sharedCell(
     of record: RegistrationRecord, for registry: InitializerRegistry, make: () -> ValueCell
   ) -> ValueCell {
-    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let key = GraphKey(record, registry)
     return state.withLock { state in
       if let known = state.graph[key] { return known.cell }
       let value = GraphValue(cell: make(), record: record, registry: registry)
@@ -69,7 +73,7 @@ final class Resolution: Sendable {
 
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
   func drop(_ cell: ValueCell, of record: RegistrationRecord, for registry: InitializerRegistry) {
-    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let key = GraphKey(record, registry)
     let dropped = state.withLock { state -> GraphValue? in
       guard state.graph[key]?.cell === cell, !cell.gate.isReady else { return nil }
       return state.graph.removeValue(forKey: key)

@@ -1,5 +1,3 @@
-internal import Support
-
 /// A registration, such as the registration chosen for a request, and the registry that contains the registration.
 package struct Match {
   package let record: RegistrationRecord
@@ -203,32 +201,6 @@ extension InitializerRegistry {
 
   /// Whether keys' default registrations belong in this registry: it has no parent, or the parent has another context.
   private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
-
-  /// Reports that a test runs a key's live initializer, unless the key has an initializer for tests.
-  ///
-  /// An initializer that makes its value of others isn't reported. The others are, if they are live.
-  ///
-  /// A test's ``RegistryReporter`` gets one report for each default registration. Without a receiver of reports, a
-  /// warning is written to standard error, only once for each key.
-  func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
-    guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test),
-      !record.initializer.asksForOthers, record.isFirstReport()
-    else { return }
-    let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
-    if report == nil && !key.isFirstLiveUseInTests() { return }
-    let step = request.step()
-    let ofType = match(Request(Service(type(of: key).valueType), named: nil)).map {
-      " What is registered for the type, at \($0.record.place), doesn't serve the key."
-    }
-    let message = """
-      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for tests, so the live one makes \
-      its value\(step.property.map { " for \($0)" } ?? ""). Add `.test { … }` to the key's declaration, or `.liveInTests()` if \
-      its own value suits tests; or register an initializer: registry.register(.key) { … }.\(ofType ?? "")
-      """
-    if let report { return report(message, step.declaration ?? key.place.description) }
-    writeToStandardError(
-      "Spellbook: \(message) This is said once for each key. With the trait .registry(.strict), it is an issue.\n")
-  }
 
   // MARK: For diagnosis
 
