@@ -92,6 +92,18 @@ import Testing
     #expect(try child.resolve(String.self, arguments: "a" as Substring) == "a 1")
   }
 
+  @Test("whose values a parent keeps tells the parent's hook of each, whichever registry is asked")
+  func parentHook() throws {
+    registry.register(.factory { (_, number: Int) in Ticket(number) })
+    registry.register(.factory(scope: .singleton) { (_, text: String) in Ticket(text.count) })
+    let heard = Shared<[Int]>([])
+    registry.onInjection { value, _ in heard.update { $0.append((value as? Ticket)?.number ?? 0) } }
+    let child = InitializerRegistry(parent: registry)
+    _ = try child.resolve(Ticket.self, arguments: 1)
+    for _ in 0..<2 { _ = try child.resolve(Ticket.self, arguments: "four") }
+    #expect(heard.value == [4, 4])
+  }
+
   @Test("that nothing registers is an error with a line that compiles")
   func missing() throws {
     let error = #expect(throws: InjectionError.self) { try registry.resolve((any Tracker).self, arguments: 1, "a") }

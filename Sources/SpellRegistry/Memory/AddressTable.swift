@@ -45,7 +45,7 @@
   /// Stores a value for an address.
   ///
   /// - Returns: The address's previous value; nil if the address had no value.
-  mutating func put(_ value: consuming Value, for id: ObjectIdentifier) -> Value? {
+  mutating func insert(_ value: consuming Value, for id: ObjectIdentifier) -> Value? {
     let slots = unsafe slotsWithRoom()
     let index = unsafe index(of: UInt(bitPattern: id), in: slots)
     if unsafe slots[index].key == 0 { count += 1 }

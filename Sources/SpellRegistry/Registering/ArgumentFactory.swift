@@ -21,13 +21,14 @@
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
   /// The closure that puts a value in memory: a new value, or the value that the factory keeps for equal arguments.
-  @usableFromInline let put: @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
+  @usableFromInline let call:
+    @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
   @inlinable init(
     _ source: FactorySource,
-    _ put: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
+    _ call: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
   ) {
-    (self.source, self.put) = (source, put)
+    (self.source, self.call) = (source, call)
   }
 
   /// Returns a value made from the arguments, or the value that the factory keeps for them.
@@ -38,7 +39,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   ///   thread's stack is left. `.notRegistered` if the registry that provided the factory no longer exists. Otherwise,
   ///   the error of a dependency.
   @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
-    try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
+    try ValueMemory.value { memory throws(InjectionError) in try call(source, memory, repeat each argument) }
   }
 }
 
@@ -56,7 +57,9 @@ extension Initializer {
       memory.put(
         ArgumentFactory<Made, repeat each Argument>(source) {
           (source, memory, argument: repeat each Argument) throws(InjectionError) in
-          try source.put(in: memory, Made.self) { resolver in memory.put(try make(resolver, repeat each argument)) }
+          try source.putValue(in: memory, Made.self) { resolver in
+            memory.put(try make(resolver, repeat each argument))
+          }
         })
     }
   }
@@ -86,7 +89,7 @@ extension Initializer {
             if argument != argument { areEqualToThemselves = false }
           }
           let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
-          try source.put(in: memory, Made.self, for: kept) { resolver in
+          try source.putValue(in: memory, Made.self, for: kept) { resolver in
             memory.put(try make(resolver, repeat each argument))
           }
         })

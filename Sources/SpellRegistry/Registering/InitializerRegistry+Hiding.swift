@@ -51,7 +51,7 @@ extension InitializerRegistry {
           """
         throw missing(request.service, asked: request.step(), by: hider, named: hider.name?.text, advice: advice)
       // A search that isn't given memory copies nothing.
-      case .copied: return
+      case .delivered: return
       }
     }
   }

@@ -27,10 +27,10 @@ package final class RegistrationRecord: Sendable {
   /// The ``InitializerRegistry/number`` of the registry that has, or had, the registration.
   let registryNumber: UInt64
   let hooks = Hooks()
-  let keeping: Keeping
+  let retention: Retention
 
   /// The way in which the registration keeps its values.
-  enum Keeping: Sendable {
+  enum Retention: Sendable {
     case nothing
     /// Each resolution keeps a value for each registry in which the initializer runs.
     case graph
@@ -74,11 +74,11 @@ package final class RegistrationRecord: Sendable {
     let clock = registry.clock
     if let scope = initializer.factoryScope {
       (lifetime, self.expiry) = (scope.lifetime, scope.expiry)
-      keeping = .factory(lifetime.isShared ? FactoryValues() : nil)
+      retention = .factory(lifetime.isShared ? FactoryValues() : nil)
     } else {
       // An instance exists already, so there is nothing to keep.
       (lifetime, self.expiry) = initializer.isInstance ? (.unique, nil) : (scope, expiry)
-      keeping =
+      retention =
         switch lifetime {
         case .unique: .nothing
         case .graph: .graph
@@ -105,9 +105,9 @@ package final class RegistrationRecord: Sendable {
   package var isFactory: Bool { initializer.isFactory }
   package var isAsync: Bool { initializer.async != nil }
   /// The value that the registration keeps for all requests; nil if it keeps none.
-  var kept: KeptValue? { if case .shared(let kept) = keeping { kept } else { nil } }
+  var kept: KeptValue? { if case .shared(let kept) = retention { kept } else { nil } }
   /// The values that the registration keeps for the arguments of its factory; nil if it keeps none.
-  var factoryValues: FactoryValues? { if case .factory(let values) = keeping { values } else { nil } }
+  var factoryValues: FactoryValues? { if case .factory(let values) = retention { values } else { nil } }
 
   /// Whether a registry or a resolution may keep the values, and with them all that is made for them.
   var makesKept: Bool { !lifetime.isUnique }

@@ -138,7 +138,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// The result of one lookup.
   enum Lookup {
     /// Only one registration can be chosen for the request, and its kept value was copied to the caller's memory.
-    case copied
+    case delivered
     /// Only one registration can be chosen for the request, and no value was copied.
     case only
     case nothing
@@ -156,14 +156,14 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - only: Receives the only registration that can be chosen, unless its value was copied. The registration isn't
   ///     part of the result, because a registration in a `Lookup` would be retained a second time.
   @inline(__always) func lookUp(
-    for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
+    for service: ObjectIdentifier, mayHaveName: Bool, deliveringTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
   ) -> Lookup {
     guard limited.withValue(of: service, { _ in }) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
     func answer(_ entry: borrowing Entry) -> Lookup {
-      if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .copied }
+      if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .delivered }
       only = entry.record
       return .only
     }
@@ -182,7 +182,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   mutating func addDefault(_ record: RegistrationRecord) -> RegistrationRecord {
     let id = record.service.id
     if let known = defaults.withValue(of: id, { $0.record }) { return known }
-    _ = defaults.put(Entry(record), for: id)
+    _ = defaults.insert(Entry(record), for: id)
     return record
   }
 
@@ -245,7 +245,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   mutating func hide(behind record: RegistrationRecord) {
     guard let former = insert(record) else { return }
     let service = record.service.id
-    _ = hidden.put((hidden.take(service) ?? []) + [former], for: service)
+    _ = hidden.insert((hidden.take(service) ?? []) + [former], for: service)
   }
 
   /// Removes a registration.
@@ -263,7 +263,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     func unhide(_ isWanted: (RegistrationRecord) -> Bool) -> RegistrationRecord? {
       guard var list = hidden.take(record.service.id) else { return nil }
       let found = list.lastIndex(where: isWanted).map { list.remove(at: $0) }
-      if !list.isEmpty { _ = hidden.put(list, for: record.service.id) }
+      if !list.isEmpty { _ = hidden.insert(list, for: record.service.id) }
       return found
     }
   }
@@ -294,14 +294,14 @@ struct RegistrationTable: ~Copyable, Sendable {
       return former
     }
     if record.isUnlimited {
-      switch new.map({ plain.put(Entry($0), for: service) }) ?? plain.take(service) {
+      switch new.map({ plain.insert(Entry($0), for: service) }) ?? plain.take(service) {
       case let former?: return former.record
       case nil: return nil
       }
     }
     var list = limited.take(service) ?? Limited()
     let former = list.exchange(record, for: new)
-    if !list.isEmpty { _ = limited.put(list, for: service) }
+    if !list.isEmpty { _ = limited.insert(list, for: service) }
     return former
   }
 }

@@ -11,7 +11,7 @@ internal import Support
   ///
   /// - Parameter arguments: The arguments; nil if the factory keeps no value for them, because an argument isn't equal to
   ///   itself, or because the factory keeps no values at all.
-  @usableFromInline func put(
+  @usableFromInline func putValue(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable? = nil, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     var request = Request(type, record.service.key, named: requestedName)
@@ -33,7 +33,7 @@ internal import Support
       if let arguments, record.makesKept {
         let values = record.factoryValues ?? graphValues(in: registry, on: thread)
         try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
-          let isPut = try registry.putValue(memory, of: kept, record, request, on: thread, make: putNew)
+          let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread, make: putNew)
           // A factory still makes values after its registration was withdrawn, but it keeps none.
           if !isPut { try putNew() }
         }

@@ -213,10 +213,10 @@ extension InitializerRegistry {
   private func foundCell(of record: RegistrationRecord, in resolution: Resolution) -> ValueCell? {
     guard let kept = record.kept else { return resolution.sharedCell(of: record, for: self) }
     let copy = ValueCell(record.service.type)
-    switch kept.findCell(copyingTo: copy.memory, of: record, in: self) {
+    switch kept.findCell(deliveringTo: copy.memory, of: record, in: self) {
     case .withdrawn: return nil
     case .cell(let cell): return cell
-    case .copied:
+    case .delivered:
       copy.gate.settle(as: CreationGate.ready)
       return copy
     }
@@ -244,7 +244,7 @@ extension InitializerRegistry {
       drop(cell, of: record, in: resolution)
       throw error
     }
-    record.kept?.keep(cell, in: self)
+    record.kept?.store(cell, in: self)
     cell.releaseRun()
   }
 }

@@ -135,10 +135,10 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> PutResult {
     let callsHooks = mayCallHooks || RequestRecorder.isUsed
     while true {
-      let found = find(request, Search(copying: callsHooks ? nil : memory))
+      let found = find(request, Search(deliveringTo: callsHooks ? nil : memory))
       if let reporter { reporter.report(request, isFound: !found.isNothing) }
       switch consume found {
-      case .copied: return .value(callingHooksOf: nil)
+      case .delivered: return .value(callingHooksOf: nil)
       case .match(let record, let owner):
         let result = try putScopedValue(memory, request, record, of: owner, on: thread)
         // If no value was put in memory, the registration was withdrawn after the search, so the loop searches again.
@@ -164,13 +164,13 @@ extension InitializerRegistry {
     if record.service.id != request.id {
       if try !putConvertedValue(memory, request, record, of: owner, on: thread) { return .nothing() }
     } else {
-      switch record.keeping {
+      switch record.retention {
       case .nothing: try make(memory, record, request, on: thread)
       case .graph: try putGraphValue(memory, record, request, on: thread)
       case .shared(let kept):
         do throws(InjectionError) {
           let registry = owner.object
-          let isPut = try registry.putValue(memory, of: kept, record, request, on: thread) {
+          let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
             gate throws(InjectionError) in
             try registry.make(memory, record, request, gate: gate, on: thread)
           }
@@ -196,7 +196,7 @@ extension InitializerRegistry {
   /// - Parameter make: Puts a new value in memory. It gets the address of the `CreationGate` at which other threads wait.
   /// - Precondition: This registry contains the registration, unless the registration was withdrawn.
   /// - Returns: Whether there is a value; false if the registration was withdrawn after the caller found it.
-  func putValue(
+  func putKeptValue(
     _ memory: ValueMemory, of kept: KeptValue, _ record: RegistrationRecord, _ request: borrowing Request,
     on thread: CurrentThread, make: (UInt?) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
@@ -208,13 +208,13 @@ extension InitializerRegistry {
       try make(nil)
       return true
     }
-    switch kept.findCell(copyingTo: memory, of: record, in: self) {
-    case .copied: return true
+    switch kept.findCell(deliveringTo: memory, of: record, in: self) {
+    case .delivered: return true
     case .withdrawn: return false
     case .cell(let cell):
       // A thread takes the value that it has waited for, even if the scope no longer keeps that value.
-      try cell.putValue(in: memory, for: { request.step(record) }, on: thread, make: make) {
-        kept.keep(cell, in: self)
+      try cell.copyOrMakeValue(in: memory, for: { request.step(record) }, on: thread, make: make) {
+        kept.store(cell, in: self)
       }
       return true
     }
@@ -231,7 +231,7 @@ extension InitializerRegistry {
       return
     }
     // If the resolution is async, another of its threads may be making the value.
-    try cell.putValue(in: memory, for: { request.step(record) }, on: thread) { gate throws(InjectionError) in
+    try cell.copyOrMakeValue(in: memory, for: { request.step(record) }, on: thread) { gate throws(InjectionError) in
       try make(memory, record, request, gate: gate, on: thread)
     }
   }

@@ -6,8 +6,8 @@ package struct Match {
 
 extension InitializerRegistry {
   enum Finding: ~Copyable {
-    /// The value that the chosen registration keeps was copied to the memory in ``Search/copying``.
-    case copied
+    /// The value that the chosen registration keeps was copied to the memory in ``Search/destination``.
+    case delivered
     /// The chosen registration, and the registry that contains it: the requested registry or one of its parents.
     ///
     /// The registry isn't retained, because the caller holds the requested registry, which holds its parents.
@@ -35,7 +35,7 @@ extension InitializerRegistry {
     /// The memory to which the search may copy the value that the chosen registration keeps; nil to copy nothing.
     ///
     /// The search doesn't copy the value of a registration that has hooks.
-    var copying: ValueMemory?
+    var destination: ValueMemory?
     /// A registration of the asked registry that doesn't count, nor do those that hide it; nil for none.
     ///
     /// The registration that it hides counts instead.
@@ -45,8 +45,11 @@ extension InitializerRegistry {
     /// The default no longer counts once the search has passed a registry whose context differs from its parent's.
     fileprivate var endsAtDefault = false
 
-    init(onlyForContainer: Bool = false, copying: ValueMemory? = nil, hiddenBy hider: RegistrationRecord? = nil) {
-      (self.onlyForContainer, self.copying) = (onlyForContainer, copying)
+    init(
+      onlyForContainer: Bool = false, deliveringTo destination: ValueMemory? = nil,
+      hiddenBy hider: RegistrationRecord? = nil
+    ) {
+      (self.onlyForContainer, self.destination) = (onlyForContainer, destination)
       self.hider = hider.map { Borrowed($0) }
     }
   }
@@ -98,8 +101,8 @@ extension InitializerRegistry {
     while true {
       var winner: RegistrationRecord?
       let isAsked = registry == Borrowed(self)
-      let isCopied = registry.withObject { $0.lookUp(request, service, search, isAsked: isAsked, &winner) }
-      if isCopied { return .copied }
+      let isDelivered = registry.withObject { $0.lookUp(request, service, search, isAsked: isAsked, &winner) }
+      if isDelivered { return .delivered }
       if let record = winner.take() {
         // `record` is for an Optional type. A registration of the wrapped type takes precedence over `record` if the
         // search passed that registration's registry before it reached this one.
@@ -123,7 +126,7 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - isAsked: Whether the search began at this registry.
   ///   - winner: Receives the registration, unless there is none, or its value was copied.
-  /// - Returns: Whether the registration's kept value was copied to the memory in ``Search/copying``.
+  /// - Returns: Whether the registration's kept value was copied to the memory in ``Search/destination``.
   @inline(__always) private func lookUp(
     _ request: borrowing Request, _ service: Service, _ search: Search, isAsked: Bool,
     _ winner: inout RegistrationRecord?
@@ -135,11 +138,11 @@ extension InitializerRegistry {
     let mayHaveName = request.mayHaveName
     let look = table.read { table in
       table.lookUp(
-        for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: isAsked,
+        for: service.id, mayHaveName: mayHaveName, deliveringTo: search.destination, optionals: isAsked,
         mayBeDefault: search.endsAtDefault && parent == nil, only: &winner)
     }
     switch look {
-    case .copied: return true
+    case .delivered: return true
     case .only: if search.onlyForContainer { winner = nil }
     case .nothing: break
     case .several: winner = self.winner(request, service, search)
@@ -154,7 +157,7 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: Borrowed<InitializerRegistry>? = nil
   ) -> Finding {
     var search = search
-    search.copying = nil
+    search.destination = nil
     let found = findExactly(request, wrapped, search, upTo: end)
     guard found.isNothing, let inner = wrapped.wrapped else { return found }
     return findWrapped(request, inner, search, upTo: end)

@@ -85,10 +85,10 @@ final class KeptValue: @unchecked Sendable {
       if unsafe state.copyValue(to: memory) { return (true, Unchecked(value: nil)) }
       return unsafe (false, Unchecked(value: state.weak.object))
     }
-    return isCopied || put(object, in: memory)
+    return isCopied || deliver(object, to: memory)
   }
 
-  private func put(_ object: Unchecked<AnyObject?>, in memory: ValueMemory) -> Bool {
+  private func deliver(_ object: Unchecked<AnyObject?>, to memory: ValueMemory) -> Bool {
     guard let object = object.value else { return false }
     if isWeakOfClass {
       memory.putObject(object)
@@ -126,7 +126,7 @@ final class KeptValue: @unchecked Sendable {
 
   enum FoundCell {
     /// There is a value, and it was copied to the caller's memory.
-    case copied
+    case delivered
     /// The current cell, whose value the caller has to make or to wait for.
     case cell(ValueCell)
     /// The registration was withdrawn, so the caller has to find another registration.
@@ -137,9 +137,9 @@ final class KeptValue: @unchecked Sendable {
   ///
   /// Before that, the function drops a value that has expired.
   func findCell(
-    copyingTo memory: ValueMemory, of record: RegistrationRecord, in registry: InitializerRegistry
+    deliveringTo memory: ValueMemory, of record: RegistrationRecord, in registry: InitializerRegistry
   ) -> FoundCell {
-    if copyIfReady(to: memory, in: registry) { return .copied }
+    if copyIfReady(to: memory, in: registry) { return .delivered }
     let now = expiry?.clock.now
     var expired: DroppedValue?
     let (cell, object) = change(in: registry) { table, state -> (ValueCell?, Unchecked<AnyObject?>) in
@@ -154,12 +154,12 @@ final class KeptValue: @unchecked Sendable {
       return (cell, Unchecked(value: object))
     }
     if let expired { registry.drop(expired) }
-    if put(object, in: memory) { return .copied }
+    if deliver(object, to: memory) { return .delivered }
     return cell.map { .cell($0) } ?? .withdrawn
   }
 
   /// Keeps a cell's value as the scope specifies, unless the cell was dropped or replaced.
-  func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
+  func store(_ cell: ValueCell, in registry: InitializerRegistry) {
     let value = cell.memory.any(service.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
@@ -232,10 +232,10 @@ extension ValueCell {
   /// - Parameters:
   ///   - step: Returns the request for the value, which is a step of the error's path.
   ///   - make: Puts a new value in memory. It gets the address of the cell's `CreationGate`.
-  ///   - keep: Called with a new value in the cell, before other threads get it.
-  func putValue(
+  ///   - store: Called with a new value in the cell, before other threads get it.
+  func copyOrMakeValue(
     in memory: ValueMemory, for step: () -> InjectionStep, on thread: CurrentThread,
-    make: (UInt?) throws(InjectionError) -> Void, keep: () -> Void = {}
+    make: (UInt?) throws(InjectionError) -> Void, store: () -> Void = {}
   ) throws(InjectionError) {
     guard try gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
       return copyValue(to: memory)
@@ -245,7 +245,7 @@ extension ValueCell {
       throw error
     }
     self.memory.copy(type, from: memory)
-    keep()
+    store()
     gate.settle(as: CreationGate.ready)
   }
 }

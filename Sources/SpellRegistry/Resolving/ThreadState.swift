@@ -60,7 +60,7 @@ extension CurrentThread {
   func observes(_ type: any AnyObject.Type) -> Bool {
     if let known = fields.observingClasses.withValue(of: ObjectIdentifier(type), { $0 }) { return known }
     let observes = type is any InjectionObserver.Type
-    _ = fields.observingClasses.put(observes, for: ObjectIdentifier(type))
+    _ = fields.observingClasses.insert(observes, for: ObjectIdentifier(type))
     return observes
   }
 
