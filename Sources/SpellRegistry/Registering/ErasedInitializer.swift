@@ -1,27 +1,25 @@
 /// An ``Initializer``, with the type of its values erased.
 @usableFromInline struct ErasedInitializer: Sendable {
-  /// A closure that puts a value in memory: for the kind `.instance` the existing value, otherwise a new value.
+  /// A closure that puts a new value in memory.
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
+  /// The way in which an initializer makes its values, with the closure that does so.
   enum Kind: Sendable {
-    /// `body` makes a new value each time.
-    case closure
-    /// `body` makes a new value each time, from the value of what the registration hides.
-    case wrapping
-    /// `body` makes a new value each time on the main actor, and throws elsewhere.
-    case mainActorClosure
-    /// `body` copies the existing value to memory.
-    case instance
-    /// The associated closure makes a new value asynchronously each time, and `body` never runs.
+    /// The closure makes a new value each time.
+    case closure(Body)
+    /// The closure makes a new value each time, from the value of what the registration hides.
+    case wrapping(Body)
+    /// The closure makes a new value each time on the main actor, and throws elsewhere.
+    case mainActorClosure(Body)
+    /// The closure copies an existing value to memory.
+    case instance(@Sendable (ValueMemory) -> Void)
+    /// The closure makes a new value asynchronously each time.
     case async(AsyncRun.Initializer)
-    /// The associated closure puts a factory in memory, and `body` never runs.
-    ///
-    /// A factory needs no dependencies until it is called.
+    /// The closure puts a factory in memory, which needs no dependencies until it is called.
     indirect case factory(@Sendable (ValueMemory, FactorySource) -> Void, FactoryScope)
   }
 
   let kind: Kind
-  @usableFromInline let body: Body
   /// The types of an autowired initializer's parameters; empty for any other initializer.
   let dependencies: [any Any.Type]
   /// Whether the initializer gets a resolver, with which it may ask for other services.
@@ -43,19 +41,12 @@
     }
   }
 
-  init(_ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body) {
-    (self.kind, self.dependencies, self.takesResolver, self.body) = (kind, dependencies, takesResolver, body)
+  init(_ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false) {
+    (self.kind, self.dependencies, self.takesResolver) = (kind, dependencies, takesResolver)
   }
 
   @usableFromInline init(dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body) {
-    self.init(.closure, dependencies: dependencies, takesResolver: takesResolver, body)
-  }
-
-  /// Creates an initializer of the kind `.async` or `.factory`, which never runs `body`.
-  init(_ kind: Kind, takesResolver: Bool = false) {
-    self.init(kind, takesResolver: takesResolver) { _, _, _ in
-      trap("An initializer ran in a way that its kind has no body for. \(reportThis)")
-    }
+    self.init(.closure(body), dependencies: dependencies, takesResolver: takesResolver)
   }
 
   /// Whether the initializer makes its value of others: it is autowired or gets a resolver.

@@ -29,7 +29,7 @@
 public struct Initializer<Value>: Sendable {
   @usableFromInline var erased: ErasedInitializer
 
-  @usableFromInline init(_ erased: ErasedInitializer) { self.erased = erased }
+  @usableFromInline init(_ initializer: ErasedInitializer) { erased = initializer }
 
   /// Creates an initializer from a closure.
   ///
@@ -178,7 +178,7 @@ extension Initializer where Value: Sendable {
   ///   - match: Whether only requests for the registered type get the instance, or also requests for the superclasses
   ///     and protocols of the instance. For a declared key, `match` must be `.itsType`.
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
-    var erased = ErasedInitializer(.instance) { memory, _, _ in memory.put(instance) }
+    var erased = ErasedInitializer(.instance { memory in memory.put(instance) })
     erased.match = match
     return Initializer(erased)
   }
@@ -234,11 +234,11 @@ extension Initializer where Value: Sendable {
     dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(.mainActorClosure, dependencies: dependencies, takesResolver: takesResolver) {
-        memory, request, registry in
-        try requireMainActor()
-        memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
-      })
+      ErasedInitializer(
+        .mainActorClosure { memory, request, registry in
+          try requireMainActor()
+          memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
+        }, dependencies: dependencies, takesResolver: takesResolver))
   }
 
   /// Returns an initializer that resolves each parameter of `make` by type, and calls `make`, on the main actor.
@@ -277,12 +277,13 @@ extension Initializer where Value: Sendable {
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(.mainActorClosure) { memory, request, registry in
-        try requireMainActor()
-        let resolver = Resolver(request, registry)
-        let container: Container = resolver.container()
-        memory.put(try callOnMainActor(resolver.onMainActor()) { try make(container, $0) })
-      }
+      ErasedInitializer(
+        .mainActorClosure { memory, request, registry in
+          try requireMainActor()
+          let resolver = Resolver(request, registry)
+          let container: Container = resolver.container()
+          memory.put(try callOnMainActor(resolver.onMainActor()) { try make(container, $0) })
+        })
     ).in(container, subclasses: subclasses)
   }
 }

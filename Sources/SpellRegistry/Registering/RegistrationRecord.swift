@@ -172,9 +172,9 @@ package final class RegistrationRecord: Sendable {
   var makesOptional: Bool { ErasedType(service.type).isOptional }
 
   var instance: Any? {
-    guard isInstance else { return nil }
+    guard case .instance(let put) = initializer.kind else { return nil }
     let cell = ValueCell(service.type)
-    guard (try? initializer.body(cell.memory, Request(service, named: nil), .shared)) != nil else { return nil }
+    put(cell.memory)
     cell.gate.settle(as: CreationGate.ready)
     return cell.memory.any(service.type)
   }

@@ -1,11 +1,12 @@
 internal import Support
 
-/// The registration of an ``ArgumentFactory``, and the registry that provided the factory.
+/// The origin of an ``ArgumentFactory``.
 @usableFromInline struct FactorySource: Sendable {
-  fileprivate let record: RegistrationRecord
-  fileprivate let link: RegistryLink
+  let record: RegistrationRecord
+  /// The link to the registry that provided the factory, weak if a registry may keep the factory.
+  let link: RegistryLink
   /// The name with which the factory was requested.
-  fileprivate let requestedName: String?
+  let requestedName: String?
 
   /// Puts the value that the factory keeps for the arguments in memory, or else a new value, and calls the hooks.
   ///
@@ -56,22 +57,5 @@ internal import Support
       return cell
     }
     return withExtendedLifetime(cell) { $0.memory.value() }
-  }
-}
-
-extension InitializerRegistry {
-  /// Puts the factory of a registration in memory.
-  ///
-  /// A factory makes no value until it is called, so this function needs no frame.
-  ///
-  /// - Parameter isKept: Whether a registry may keep the factory, which then holds this registry weakly.
-  @inline(never) func putFactory(
-    in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, isKept: Bool
-  ) {
-    guard case .factory(let put, _) = record.initializer.kind else { return }
-    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
-    put(
-      memory,
-      FactorySource(record: record, link: .of(self, weakly: isKept), requestedName: request.requestedName))
   }
 }

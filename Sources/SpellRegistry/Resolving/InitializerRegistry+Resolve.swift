@@ -177,8 +177,8 @@ extension InitializerRegistry {
           if !isPut { return .nothing() }
         } catch { throw owner.object === self ? error : explained(error, keptBy: record) }
       case .factory:
+        try make(memory, record, request, on: thread)
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
-        putFactory(in: memory, request, record, isKept: request.isFromKept || thread.isKept)
         return .value(callingHooksOf: nil)
       }
     }
@@ -265,9 +265,13 @@ extension InitializerRegistry {
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
-    case .closure, .wrapping, .mainActorClosure, .factory: break
-    // An instance already exists and has no dependencies, so it needs no frame.
-    case .instance: if (try? record.initializer.body(memory, request, self)) != nil { return }
+    case .closure(let body), .wrapping(let body), .mainActorClosure(let body):
+      try make(request, Borrowed(record), in: memory, gate: gate, on: thread) { try body(memory, request, self) }
+    // Neither an instance, which already exists, nor a factory, which isn't called yet, needs a frame.
+    case .instance(let put): put(memory)
+    case .factory(let put, _):
+      let link = RegistryLink.of(self, weakly: request.isFromKept || thread.isKept)
+      put(memory, FactorySource(record: record, link: link, requestedName: request.requestedName))
     case .async:
       if let awaited = AwaitedValues.current?.take(of: record, for: self) { return awaited.copyValue(to: memory) }
       let run = thread.runOfFrames ?? .ofThisTask
@@ -276,9 +280,6 @@ extension InitializerRegistry {
       }
       let step = request.step(record)
       throw InjectionError(.notReady, through: [step], advice: record.adviceToAwait(at: step))
-    }
-    try make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
-      try record.initializer.body(memory, request, self)
     }
   }
 
