@@ -122,6 +122,15 @@ final class ValueCell: @unchecked Sendable {
     (self.type, memory) = (type, .allocate(for: type))
   }
 
+  /// Creates a cell with the value that `put` puts in its memory.
+  convenience init<Failure>(
+    _ type: any Any.Type, filledBy put: (ValueMemory) throws(Failure) -> Void
+  ) throws(Failure) {
+    self.init(type)
+    try put(memory)
+    gate.settle(as: CreationGate.ready)
+  }
+
   deinit {
     if gate.isReady { memory.destroy(type) }
     memory.deallocate()
@@ -158,10 +167,7 @@ extension ValueCell {
   func wrapped(as type: any Any.Type) -> ValueCell {
     guard let optional = type as? any OptionalValue.Type else { return self }
     let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)
-    let cell = ValueCell(type)
-    optional.putSome(inner.memory, in: cell.memory)
-    cell.gate.settle(as: CreationGate.ready)
-    return cell
+    return ValueCell(type) { optional.putSome(inner.memory, in: $0) }
   }
 }
 

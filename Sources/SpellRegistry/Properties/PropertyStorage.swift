@@ -209,9 +209,7 @@
 
   /// Calls the hooks for a value that the property didn't request, such as a service that a `ServiceBox` injected.
   package func callHooks(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
-    let made = ValueCell(Value.self)
-    made.memory.put(value)
-    made.gate.settle(as: CreationGate.ready)
+    let made = ValueCell(Value.self) { $0.put(value) }
     cell.callHooks(made.memory, of: nil, by: cell.fields.link.registry, in: container) { hook?($0, value) }
   }
 

@@ -11,8 +11,8 @@ public class InjectionKeys: @unchecked Sendable {
   /// The initializer for all contexts that aren't in `others`.
   fileprivate let live: ErasedInitializer
   fileprivate let others: [InjectionContext: ErasedInitializer]
-  private let lifetime: ScopeLifetime
-  private let expiry: Duration?
+  fileprivate let lifetime: ScopeLifetime
+  fileprivate let expiry: Duration?
   /// Whether a warning was written because a test ran the live initializer.
   ///
   /// Relaxed ordering suffices, because no other memory depends on the flag.
@@ -29,11 +29,10 @@ public class InjectionKeys: @unchecked Sendable {
   package class var valueType: any Any.Type { Never.self }
 
   /// Returns a new default registration, which makes the key's value if no other registration matches a request.
-  func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
-    -> RegistrationRecord
-  {
+  func makeRecord(in context: InjectionContext, of registry: InitializerRegistry) -> RegistrationRecord {
     RegistrationRecord(
-      for: service, others[context] ?? live, lifetime, expiry, in: registry, isDefault: true, at: place)
+      for: Service(type(of: self).valueType, key: self), others[context] ?? live, lifetime, expiry, in: registry,
+      isDefault: true, at: place)
   }
 
   /// Returns whether the key has its own initializer for a context, which is always true for `.live`.
@@ -74,14 +73,13 @@ public class InjectionKeys: @unchecked Sendable {
 /// key's initializer.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's values, unless a registration for the key has another scope.
-  let scope: Scope<Value>
+  var scope: Scope<Value> { Scope(lifetime: lifetime, expiry: expiry) }
 
   init(
     _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
     others: [InjectionContext: ErasedInitializer] = [:]
   ) {
     scope.lifetime.check(for: Value.self, at: place)
-    self.scope = scope
     super.init(scope, at: place, live: live, others: others)
   }
 

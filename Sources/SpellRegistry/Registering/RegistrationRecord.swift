@@ -173,10 +173,7 @@ package final class RegistrationRecord: Sendable {
 
   var instance: Any? {
     guard case .instance(let put) = initializer.kind else { return nil }
-    let cell = ValueCell(service.type)
-    put(cell.memory)
-    cell.gate.settle(as: CreationGate.ready)
-    return cell.memory.any(service.type)
+    return withExtendedLifetime(ValueCell(service.type, filledBy: put)) { $0.memory.any(service.type) }
   }
 
   /// Calls the injection hooks in a frame of their own: what they make for a kept value becomes part of that value.

@@ -51,10 +51,7 @@ internal import Support
   /// Returns the values that the thread's resolution keeps for the factory.
   private func graphValues(in registry: InitializerRegistry, on thread: CurrentThread) -> FactoryValues {
     let cell = thread.resolution.sharedCell(of: record, for: registry) {
-      let cell = ValueCell(FactoryValues.self)
-      cell.memory.put(FactoryValues())
-      cell.gate.settle(as: CreationGate.ready)
-      return cell
+      ValueCell(FactoryValues.self) { $0.put(FactoryValues()) }
     }
     return withExtendedLifetime(cell) { $0.memory.value() }
   }

@@ -138,14 +138,13 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, with awaited: [AwaitedValues.Value], asker: AsyncRun?,
     in resolution: Resolution
   ) throws -> ValueCell {
-    let cell = ValueCell(service.type)
-    try AwaitedValues.with(awaited) {
-      try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
-        try resolve(Request(service, named: name), into: cell.memory)
+    try ValueCell(service.type) { memory in
+      try AwaitedValues.with(awaited) {
+        try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
+          try resolve(Request(service, named: name), into: memory)
+        }
       }
     }
-    cell.gate.settle(as: CreationGate.ready)
-    return cell
   }
 
   /// Starts a task that makes a value on the main actor, unless the request was canceled before it gets there.

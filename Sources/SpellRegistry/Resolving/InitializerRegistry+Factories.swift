@@ -69,10 +69,9 @@ extension InitializerRegistry {
     }
     func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
       if let factory = try factory(ArgumentFactory<Made, repeat each Argument>.self, named: name) {
-        let cell = ValueCell(Made.self)
-        cell.memory.put(try factory(repeat each argument))
-        cell.gate.settle(as: CreationGate.ready)
-        return cell
+        return try ValueCell(Made.self) { memory throws(InjectionError) in
+          memory.put(try factory(repeat each argument))
+        }
       }
       if let optional = Made.self as? any OptionalValue.Type { return try cell(optional.wrappedType) }
       let takeOthers = reachable.contains { match in

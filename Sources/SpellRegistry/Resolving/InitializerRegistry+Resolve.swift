@@ -61,10 +61,10 @@ extension InitializerRegistry {
     var values: [Value] = []
     try Self.resolvingTogether { () throws(InjectionError) in
       for match in reachable where match.record.container == nil && match.record.isRegistered(for: service) {
-        let cell = ValueCell(Value.self)
-        guard try resolve(Request(Value.self), into: cell.memory, from: match) else { continue }
-        cell.gate.settle(as: CreationGate.ready)
-        values.append(cell.memory.value())
+        let value: Value? = try ValueMemory.optionalValue { memory throws(InjectionError) in
+          try resolve(Request(Value.self), into: memory, from: match)
+        }
+        if let value { values.append(value) }
       }
     }
     return values

@@ -198,7 +198,7 @@ extension InitializerRegistry {
     var owner = self
     while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
     if let known = owner.table.read({ $0.defaultRegistration(of: key) }) { return .match(known, Borrowed(owner)) }
-    let made = key.makeRecord(for: Service(type(of: key).valueType, key: key), in: context, of: owner)
+    let made = key.makeRecord(in: context, of: owner)
     return .match(owner.table.change { $0.addDefault(made) }, Borrowed(owner))
   }
 
