@@ -92,6 +92,23 @@ private final class App: Sendable {
     #expect(try await registry.resolveAsync(String.self) == "2")
   }
 
+  @Test("gives what it awaited even if that was dropped since, and keeps nothing of it")
+  func droppedMeanwhile() async throws {
+    let cache = ScopeCache("cache")
+    registerSession(.cached(in: cache))
+    registry.register(Int.self) {
+      cache.reset()
+      return 1
+    }
+    registry.register(.autowire { (_: Int, session: Session) in Client(session: session) })
+    var client: Client? = try await registry.resolveAsync()
+    weak let session = client?.session
+    #expect(session?.number == 1)
+    client = nil
+    #expect(session == nil)
+    #expect(throws: InjectionError.self) { try registry.resolve(Session.self) }
+  }
+
   @Test("awaits what a decoration wraps")
   func decoration() async throws {
     registerSession(.unique)

@@ -201,8 +201,9 @@ extension InitializerRegistry {
     on thread: CurrentThread, make: (UInt?) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
     if record.initializer.isOutOfReach {
-      // If there is no value yet, `make` throws the error that says what to call instead. Another thread may be making
-      // the value, but this thread mustn't wait for the main actor.
+      // If there is no value, `make` throws the error that says what to call instead, unless the request has awaited a
+      // value that was dropped since. Another thread may be making the value, but this thread mustn't wait for the main
+      // actor.
       if kept.copyIfReady(to: memory, in: self) { return true }
       guard table.read({ $0.contains(record) }) else { return false }
       try make(nil)
