@@ -223,29 +223,3 @@ final class KeptValue: @unchecked Sendable {
     return result
   }
 }
-
-extension ValueCell {
-  /// Puts the cell's value in memory, after making it by a call of `make` if there is none.
-  ///
-  /// However many threads call this function at once, one of them makes the value.
-  ///
-  /// - Parameters:
-  ///   - step: Returns the request for the value, which is a step of the error's path.
-  ///   - make: Puts a new value in memory. It gets the address of the cell's `CreationGate`.
-  ///   - store: Called with a new value in the cell, before other threads get it.
-  func copyOrMakeValue(
-    in memory: ValueMemory, for step: () -> InjectionStep, on thread: CurrentThread,
-    make: (UInt?) throws(InjectionError) -> Void, store: () -> Void = {}
-  ) throws(InjectionError) {
-    guard try gate.begin(on: thread, for: step, unless: { $0 == CreationGate.ready }) != nil else {
-      return copyValue(to: memory)
-    }
-    do throws(InjectionError) { try make(gate.id) } catch {
-      gate.settle(as: CreationGate.vacant)
-      throw error
-    }
-    self.memory.copy(type, from: memory)
-    store()
-    gate.settle(as: CreationGate.ready)
-  }
-}
