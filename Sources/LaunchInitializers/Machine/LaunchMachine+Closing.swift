@@ -191,7 +191,7 @@ extension LaunchMachine {
   /// Starts the job that shuts a step down, or ends the step's shutdown immediately if the step needs no such job.
   mutating func shutDown(_ step: Int) {
     if case .up = setups[step].state {
-      return start(shutDownJob(of: step), timeout: stopTime(of: step))
+      return start(shutDownJob(of: step), timeout: stopTime(of: step), closing: setups[step].products)
     }
     // If the step's service may still be running, the step isn't shut down, because the service may use what the step
     // set up. Otherwise, the step's abandoned attempt has already been undone, so nothing is left to shut down.

@@ -5,7 +5,9 @@ internal import SpellRegistry
 extension LaunchMachine {
   // MARK: Starting
 
-  mutating func start(_ job: Job, timeout: Duration?) {
+  /// Starts a job, which closes the given products before anything else.
+  mutating func start(_ job: Job, timeout: Duration?, closing made: [any StepProduct] = []) {
+    if !made.isEmpty { products[job] = made }
     jobs[job] = JobState(start: now, timeout: timeout)
     actions.append(.start(job))
     if let timeout, job.kind != .run { schedule(.timeout(job), after: timeout) }
@@ -19,6 +21,7 @@ extension LaunchMachine {
     _ job: Job, at time: Duration
   ) -> (end: Input?, closing: [any StepProduct], events: [Action]) {
     now = max(now, time)
+    let made = takeProducts(of: job)
     // A job that cleans up has to run even if it is canceled or isn't in `jobs`. It isn't in `jobs` if it was abandoned
     // before it began, or if it was started after the time limit or the end of the shutdown.
     if !job.kind.cleansUp {
@@ -30,15 +33,7 @@ extension LaunchMachine {
       happened(.began, to: job)
     }
     defer { actions = [] }
-    return (nil, takeProductsToClose(by: job), actions)
-  }
-
-  private mutating func takeProductsToClose(by job: Job) -> [any StepProduct] {
-    switch job.kind {
-    case .shutDown: setups[job.step].products
-    case .rollBack, .lateRollBack, .undo, .close: takeProducts(of: job)
-    case .setUp, .ask, .run, .stop: []
-    }
+    return (nil, made, actions)
   }
 
   // MARK: What happens to jobs
@@ -121,10 +116,12 @@ extension LaunchMachine {
   ///
   /// The step's shutdown waits for it, unless the limit of the shutdown has been reached or the sequence is over.
   private mutating func startAside(_ job: Job, closing made: [any StepProduct]) {
-    products[job] = made
-    if phase == .over || closing.reachedLimit != nil { return actions.append(.start(job)) }
+    if phase == .over || closing.reachedLimit != nil {
+      products[job] = made
+      return actions.append(.start(job))
+    }
     setups[job.step].asideJobBegan()
-    start(job, timeout: plan.nodes[job.step].undoTimeout)
+    start(job, timeout: plan.nodes[job.step].undoTimeout, closing: made)
   }
 
   /// Closes products that a step doesn't need anymore, while the step goes on.
