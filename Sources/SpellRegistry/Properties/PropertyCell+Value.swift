@@ -6,29 +6,27 @@ internal import Synchronization
 
 extension PropertyCell {
   /// Whether the property has a value, even if a thread is making another one.
-  var hasValue: Bool { withValue { _ in } }
+  var hasValue: Bool { withValue { _ in } != nil }
 
   /// Copies the property's value to `memory` if there is one, even if a thread is making another one.
   ///
   /// - Returns: Whether there is a value.
-  func copyValue(to memory: ValueMemory) -> Bool { withValue { memory.copy(fields.type, from: $0) } }
+  func copyValue(to memory: ValueMemory) -> Bool { withValue { memory.copy(fields.type, from: $0) } != nil }
 
-  /// Calls `body` with the memory of the property's value, and returns true, or returns false if there is no value.
+  /// Returns the result of `body`, which gets the memory of the property's value; nil if there is no value.
   ///
   /// A lock may be held during the call, so that no thread releases the value.
-  private func withValue(_ body: (ValueMemory) -> Void) -> Bool {
-    if memory.isReady {
-      body(memory.value)
-      return true
-    }
-    return fields.later.withLock { later in
+  func withValue<Result>(_ body: (ValueMemory) -> Result) -> Result? {
+    if memory.isReady { return body(memory.value) }
+    var result: Result?
+    fields.later.withLock { later in
       switch later {
-      case .value(let cell): body(cell.memory)
-      case .unused where fields.hasFirstValue.load(ordering: .acquiring): body(memory.value)
-      case .unused, .nothing: return false
+      case .value(let cell): result = body(cell.memory)
+      case .unused: if fields.hasFirstValue.load(ordering: .acquiring) { result = body(memory.value) }
+      case .nothing: break
       }
-      return true
     }
+    return result
   }
 
   /// Waits until no thread makes the property's value, and then begins to make it, unless `isDone` returns true.
@@ -95,7 +93,7 @@ extension PropertyCell {
     replace(with: .nothing, CreationGate.dropped, on: thread)
   }
 
-  private func replace(with new: PropertyFields.Later, _ state: UInt, on thread: CurrentThread?) {
+  private func replace(with new: consuming PropertyFields.Later, _ state: UInt, on thread: CurrentThread?) {
     var former = new
     let found = fields.later.withLock { later in
       let found = memory.head.gate.change(to: state, by: thread?.id)

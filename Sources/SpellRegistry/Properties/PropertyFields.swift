@@ -29,7 +29,7 @@ struct PropertyFields: ~Copyable {
   let isAssigned = Atomic(false)
 
   /// The value that has taken the place of the property's first value.
-  enum Later: Sendable {
+  enum Later: ~Copyable, Sendable {
     /// The first value, if there is one, is in force.
     case unused
     case value(ValueCell)

@@ -97,7 +97,7 @@
   package func waitForValue() throws(InjectionError) { _ = try cell.beginValue { _ in true } }
 
   /// The property's value, or nil if there is none, determined without making one.
-  public var value: Value? { ValueMemory.optionalValue { cell.copyValue(to: $0) } }
+  public var value: Value? { cell.withValue { $0.value() } }
 
   /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
   ///

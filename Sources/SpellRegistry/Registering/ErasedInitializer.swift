@@ -62,7 +62,7 @@
     }
   }
   var isInstance: Bool { if case .instance = kind { true } else { false } }
-  var isFactory: Bool { factoryScope != nil }
+  var isFactory: Bool { if case .factory = kind { true } else { false } }
   /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.
   var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }

@@ -8,12 +8,39 @@ internal import Support
   /// The name with which the factory was requested.
   let requestedName: String?
 
-  /// Puts the value that the factory keeps for the arguments in memory, or else a new value, and calls the hooks.
-  ///
-  /// - Parameter arguments: The arguments; nil if the factory keeps no value for them, because an argument isn't equal to
-  ///   itself, or because the factory keeps no values at all.
+  /// Puts a new value in memory, and calls the hooks.
   @usableFromInline func putValue(
-    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable? = nil, make: (Resolver) throws -> Void
+    in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    try call(in: memory, type) { request, registry, thread throws(InjectionError) in
+      try putNew(in: memory, request, registry, on: thread, make: make)
+    }
+  }
+
+  /// Puts the value that is kept for the arguments in memory, or else a new value, and calls the hooks.
+  ///
+  /// - Parameter arguments: The arguments; nil if an argument isn't equal to itself, in which case no value is kept.
+  func putValue(
+    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    guard let arguments, record.makesKept else { return try putValue(in: memory, type, make: make) }
+    try call(in: memory, type) { request, registry, thread throws(InjectionError) in
+      let values = record.factoryValues ?? graphValues(in: registry, on: thread)
+      try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
+        let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
+          gate throws(InjectionError) in
+          try putNew(in: memory, request, registry, gate: gate, on: thread, make: make)
+        }
+        // A factory still makes values after its registration was withdrawn, but it keeps none.
+        if !isPut { try putNew(in: memory, request, registry, on: thread, make: make) }
+      }
+    }
+  }
+
+  /// Runs one call of the factory and then the hooks, as part of the resolution in progress or as a new resolution.
+  private func call(
+    in memory: ValueMemory, _ type: any Any.Type,
+    _ body: (borrowing Request, InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
   ) throws(InjectionError) {
     var request = Request(type, record.service.key, named: requestedName)
     // The value's objects hold their registry as the factory does.
@@ -22,29 +49,27 @@ internal import Support
       throw InjectionError(
         .notRegistered, through: [request.step(record)], advice: link.advice(ifGoneFor: "this factory"))
     }
-    // A shared value gets its dependencies from the registry that keeps the value.
-    let registry = record.lifetime.isShared ? asked.owner(of: record) : asked
     let thread = CurrentThread.current
-    func putNew(gate: UInt? = nil) throws(InjectionError) {
-      try registry.make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
-        try make(Resolver(request, registry))
-      }
-    }
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      if let arguments, record.makesKept {
-        let values = record.factoryValues ?? graphValues(in: registry, on: thread)
-        try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
-          let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread, make: putNew)
-          // A factory still makes values after its registration was withdrawn, but it keeps none.
-          if !isPut { try putNew() }
-        }
+      // A shared value gets its dependencies from the registry that keeps the value.
+      if record.lifetime.isShared {
+        try body(request, asked.owner(of: record), thread)
       } else {
-        try putNew()
+        try body(request, asked, thread)
       }
-      if record.hooks.areUsed || asked.hooks.areUsed || registry.hooks.areUsed {
-        asked.callHooks(memory, of: Match(record: record, owner: registry), at: request.point)
+      if record.hooks.areUsed || asked.mayCallHooks {
+        asked.callHooks(memory, of: Match(record: record, owner: asked.owner(of: record)), at: request.point)
       }
       return true
+    }
+  }
+
+  @inline(never) private func putNew(
+    in memory: ValueMemory, _ request: borrowing Request, _ registry: InitializerRegistry, gate: UInt? = nil,
+    on thread: CurrentThread, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    try registry.make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
+      try make(Resolver(request, registry))
     }
   }
 

@@ -270,9 +270,7 @@ extension InitializerRegistry {
       try make(request, Borrowed(record), in: memory, gate: gate, on: thread) { try body(memory, request, self) }
     // Neither an instance, which already exists, nor a factory, which isn't called yet, needs a frame.
     case .instance(let put): put(memory)
-    case .factory(let put, _):
-      let link = RegistryLink.of(self, weakly: request.isFromKept || thread.isKept)
-      put(memory, FactorySource(record: record, link: link, requestedName: request.requestedName))
+    case .factory: putFactory(memory, record, request, on: thread)
     case .async:
       if let awaited = AwaitedValues.current?.take(of: record, for: self) { return awaited.copyValue(to: memory) }
       let run = thread.runOfFrames ?? .ofThisTask
@@ -282,6 +280,15 @@ extension InitializerRegistry {
       let step = request.step(record)
       throw InjectionError(.notReady, through: [step], advice: record.adviceToAwait(at: step))
     }
+  }
+
+  /// Puts the factory of a registration in memory, which holds this registry weakly if a registry may keep the factory.
+  @inline(never) private func putFactory(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
+  ) {
+    guard case .factory(let put, _) = record.initializer.kind else { return }
+    let link = RegistryLink.of(self, weakly: request.isFromKept || thread.isKept)
+    put(memory, FactorySource(record: record, link: link, requestedName: request.requestedName))
   }
 
   /// Runs `body`, which makes a value, in a frame in which this registry is the current registry, with no lock held.
