@@ -166,14 +166,26 @@ private final class ImportLimit: Sendable {
   private static let maximumDepth = 511
   /// The number of bytes that further values may have.
   private let rest: Atomic<Int>
+  /// The number of arrays and dictionaries around the value that is being decoded.
+  private let depth = Atomic(0)
 
   init(forFileOfLength length: Int) { rest = Atomic(64 * length + 1 << 20) }
 
-  /// Counts a value, which is either a text or an array or dictionary at the path; throws if it exceeds the limit.
-  func count(_ text: JSONText? = nil, at path: [any CodingKey] = []) throws(Excess) {
-    let bytes = 64 + (text?.string.utf8.count ?? 0)
-    let isLarge = rest.subtract(bytes, ordering: .relaxed).newValue < 0
-    if isLarge || path.count > ImportLimit.maximumDepth { throw Excess() }
+  /// Counts a value with so many bytes of its own; throws if the values exceed the limit.
+  ///
+  /// The square of the depth counts too, because Foundation's decoder takes that much time.
+  func count(bytes: Int) throws(Excess) {
+    let depth = depth.load(ordering: .relaxed)
+    let cost = 64 + bytes + depth * depth / 64
+    if rest.subtract(cost, ordering: .relaxed).newValue < 0 { throw Excess() }
+  }
+
+  /// Runs `body`, which decodes an array or a dictionary; throws if it is nested too deeply.
+  func nesting<Result>(_ body: () throws -> Result) throws -> Result {
+    let depth = depth.add(1, ordering: .relaxed).newValue
+    defer { self.depth.subtract(1, ordering: .relaxed) }
+    if depth > ImportLimit.maximumDepth { throw Excess() }
+    return try body()
   }
 
   /// Returns whether the elements of an XML text aren't nested too deeply for Foundation's recursion.
@@ -224,10 +236,14 @@ private struct ImportedValue: Decodable {
       // The real number -0.0 can be decoded as the integer 0, which would lose the sign.
       let real = value as? Int64 == 0 ? try? container.decode(Double.self) : nil
       let text = try real?.sign == .minus ? JSONText(encoding: real) : JSONText(encoding: value)
-      try limit.count(text)
+      try limit.count(bytes: text.string.utf8.count)
       return text
     }
-    try limit.count(at: decoder.codingPath)
+    try limit.count(bytes: 0)
+    return try limit.nesting { try containerText(from: container) }
+  }
+
+  private static func containerText(from container: any SingleValueDecodingContainer) throws -> JSONText {
     var values: [ImportedValue]?
     do { values = try container.decode([ImportedValue].self) } catch {
       if error is ImportLimit.Excess { throw error }
