@@ -51,21 +51,18 @@ struct FileLocation: Sendable {
     }
     var found = path
     for _ in 0..<40 {
-      var resolved = try resolve(found.folder)
-      if resolved == nil {
+      guard let folder = try resolve(found.folder) else {
         guard making else { return nil }
         try FileLocation.makeFolder(found.folder, in: system)
-        resolved = try resolve(found.folder)
+        continue
       }
-      // If the folder is still missing, it is a link to a missing folder, or below one.
-      guard let folder = resolved else { throw SystemError.cycle }
       try check(folder, in: system)
       found = folder.appending(found.name)
       let status = try system.find(found)
       guard status?.kind == .link else { return (found, status) }
       found = folder.appending(try system.target(ofLink: found))
     }
-    // The links form a cycle or a very long chain.
+    // The links form a cycle or a very long chain, or a folder on the path is a link to a missing folder.
     throw SystemError.cycle
   }
 }
@@ -79,9 +76,9 @@ extension FileLocation {
       // Each folder is looked up first, because `mkdir` on an existing folder can also fail for lack of permission.
       if try system.find(folder) != nil { continue }
       do throws(SystemError) { try system.makeFolder(folder) } catch {
-        if error.isTaken { continue }
-        // The folder above exists, or has just been made, so it is a link to a missing folder.
-        throw error.isMissing ? .cycle : error
+        // If the folder above is missing, it is a link to a missing folder, or has just been removed.
+        if error.isTaken || error.isMissing { continue }
+        throw error
       }
       try system.synchronizeFolder(folder.folder)
     }
