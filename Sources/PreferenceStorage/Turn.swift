@@ -45,6 +45,8 @@ package struct Patience {
 
   package init(limit: Duration = Patience.defaultLimit) { self.limit = limit }
 
+  /// The time since the first call of `wait()`; zero before it.
+  var elapsed: Duration { end.map { SuspendingClock.now - $0 + limit } ?? .zero }
   /// Whether the next pause is longer than a yield to another thread.
   var isLong: Bool { tries >= 20 }
 

@@ -82,7 +82,7 @@ import Testing
 
   @Test("sees what others wrote after a reload, and after a write of its own")
   func others() throws {
-    let one = try FilePreferenceStore(url: file)
+    let one = try FilePreferenceStore(url: file, followsOthers: false)
     let two = try stranger()
     try two.set(1, forKey: "a")
     #expect(try one.value(Int.self, forKey: "a") == nil)

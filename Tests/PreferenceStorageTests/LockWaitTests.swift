@@ -220,6 +220,31 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 19)
   }
 
+  @Test("a write is made beside another thread's, which wait for another process without a pause")
+  func noStarvationByWaits() throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+    let isDone = Atomic(false)
+    let threads = [store, other].enumerated().map { index, busy in
+      let left = Latch()
+      startThread {
+        defer { left.open() }
+        var number = 0
+        while !isDone.load(ordering: .relaxed) {
+          number += 1
+          try busy.set(number, forKey: "busy \(index)")
+        }
+      }
+      return left
+    }
+    defer {
+      isDone.store(true, ordering: .relaxed)
+      for thread in threads { thread.wait() }
+    }
+    for number in 0..<20 { try store.set(number, forKey: "a") }
+    #expect(try store.value(Int.self, forKey: "a") == 19)
+  }
+
   @Test("a limit of zero doesn't wait, and a free lock is taken")
   func zeroLimit() throws {
     let store = try FilePreferenceStore(url: file, lockWaitLimit: .zero)

@@ -50,6 +50,26 @@ import Testing
     }
   }
 
+  /// A system that can't synchronize a folder.
+  ///
+  /// `@unchecked Sendable`: The class has no state.
+  final class SystemWithoutFolders: FileSystem, @unchecked Sendable {
+    override func synchronizeFolder(_ path: FilePath) throws(SystemError) { throw SystemError("open", ENOENT) }
+  }
+
+  @Test("the first write to a file whose folder can't be synchronized is made, and reported as not safe yet")
+  func unsynchronizedFolder() async throws {
+    let folder = try TemporaryFolder()
+    let store = try FilePreferenceStore(path: FilePath(folder.file().path), system: SystemWithoutFolders())
+    var errors = store.errors.makeAsyncIterator()
+    try store.set(1, forKey: "a")
+    let error = try #require(await errors.next())
+    #expect(error.code == .unwritable)
+    #expect(error.description.contains("may not survive a power failure"))
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    #expect(throws: PreferenceError.self) { try store.synchronize() }
+  }
+
   @Test("a failure is one for each thread whose write it may have lost, and no later success counts")
   func sharedFailure() async throws {
     let folder = try TemporaryFolder()

@@ -5,9 +5,10 @@ extension LogFile {
   ///
   /// If there is no file, the method creates it. A file that can only be read isn't locked.
   ///
+  /// - Returns: The time that the method has waited for other processes.
   /// - Throws: `.busy` if another process holds the lock for longer than the limit. If an earlier wait with this limit
   ///   or a longer limit has timed out (`waitInVain`), this method waits only briefly.
-  mutating func lock(within limit: Duration) throws(PreferenceError) {
+  mutating func lock(within limit: Duration) throws(PreferenceError) -> Duration {
     // With the full limit, a stopped process that holds the lock would delay every write.
     var patience = Patience(limit: waitInVain >= limit ? min(limit, Patience.briefLimit) : limit)
     var settling = Patience()
@@ -39,7 +40,8 @@ extension LogFile {
         try read(isLocked: !isReadOnly)
       }
       waitInVain = .zero
-      return isReady = true
+      isReady = true
+      return patience.elapsed
     } while isBusy ? patience.wait() : settling.wait()
     guard isBusy else {
       throw PreferenceError(
@@ -154,7 +156,7 @@ extension LogFile {
   private mutating func writeHeader() throws(PreferenceError) {
     do throws(SystemError) { try append(Line.header) } catch { throw .writing(error, path: name) }
     do throws(SystemError) { try opening?.descriptor.synchronize() } catch {
-      return values.hub.report(.writing(error, path: name))
+      return values.hub.report(.synchronizing(error, path: name))
     }
     synchronizeFolderOrReport()
   }
@@ -168,7 +170,7 @@ extension LogFile {
 
   mutating func synchronizeFolder() throws(PreferenceError) {
     guard let folder = opening?.path.folder else { return }
-    try asking(PreferenceError.writing) { () throws(SystemError) in try system.synchronizeFolder(folder) }
+    try asking(PreferenceError.synchronizing) { () throws(SystemError) in try system.synchronizeFolder(folder) }
     folderNeedsSync = false
   }
 

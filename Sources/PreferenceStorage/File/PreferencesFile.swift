@@ -240,7 +240,7 @@ extension PreferencesFile {
   ///
   /// A use of 100 microseconds or more is long. The others poll the lock, and might never find it free between two long
   /// uses. The method returns as soon as none of them waits, or the next one has the file.
-  private func giveWay(after length: Duration, inFolder folder: FilePath?) {
+  private func giveWay(after length: Duration, inFolder folder: FilePath? = nil) {
     if length < .microseconds(100) || isForked { return }
     var patience = Patience(limit: min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
     let count = log.waitingCount
@@ -264,14 +264,16 @@ extension PreferencesFile {
     let afterLock = terms.aroundLock?()
     defer { afterLock?() }
     let (limit, isSynced) = (terms.lockWaitLimit, terms.durability == .synced)
-    var pending: PendingSync?
+    var (pending, waited) = (nil as PendingSync?, Duration.zero)
     let result = try inTurn(within: limit) { log throws(PreferenceError) in
-      try log.lock(within: limit)
+      waited = try log.lock(within: limit)
       defer { log.unlock() }
       let result = try body(&log)
       if isSynced { pending = log.pendingSync }
       return result
     }
+    // The other threads had to wait for as long as this one has waited for another process.
+    giveWay(after: waited)
     if let pending { try finish(pending) }
     return result
   }

@@ -51,6 +51,14 @@ extension PreferenceError {
       path: path, underlying: error)
   }
 
+  /// Returns the store's error for a synchronization that failed.
+  static func synchronizing(_ error: SystemError, path: String) -> PreferenceError {
+    PreferenceError(
+      error.isFull ? .noSpace : .unwritable,
+      "could not be synchronized, so the last changes may not survive a power failure; look after the disk, then"
+        + " synchronize() again", path: path, underlying: error)
+  }
+
   /// Returns the store's error for a system call that failed during a read.
   static func reading(_ error: SystemError, path: String) -> PreferenceError {
     let advice =
