@@ -4,8 +4,9 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Whether this registry or a parent has hooks.
   var mayCallHooks: Bool {
-    @inline(__always) get { hooks.areUsed || parent != nil && lineage.contains { $0.hooks.areUsed } }
+    @inline(__always) get { hooks.areUsed || parent != nil && parentMayCallHooks }
   }
+  private var parentMayCallHooks: Bool { parent?.mayCallHooks ?? false }
 
   /// Calls the hooks of a registration and of the registries, for a request without a property.
   func callHooks(_ memory: ValueMemory, of match: Match, at point: InjectionPoint) {
