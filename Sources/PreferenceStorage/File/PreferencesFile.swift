@@ -236,10 +236,12 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  /// Lets other threads and processes that wait for the file have it, after a long use.
+  /// Lets other threads and processes that wait for the file have it, after a long use or a long wait for the file.
   ///
-  /// A use of 100 microseconds or more is long. The others poll the lock, and might never find it free between two long
+  /// A time of 100 microseconds or more is long. The others poll the lock, and might never find it free between two long
   /// uses. The method returns as soon as none of them waits, or the next one has the file.
+  ///
+  /// - Parameter folder: The file's folder, through which other processes show that they wait; nil for threads only.
   private func giveWay(after length: Duration, inFolder folder: FilePath? = nil) {
     if length < .microseconds(100) || isForked { return }
     var patience = Patience(limit: min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
