@@ -197,18 +197,19 @@ private final class ImportLimit: Sendable {
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
       rest = rest[start...]
       let passage = passages.first { rest.starts(with: $0.0.utf8) }
-      guard let end = rest.firstRange(of: Array((passage?.1 ?? ">").utf8)) else { return true }
+      let last = (passage?.1 ?? ">").utf8
+      guard let end = rest.indices.first(where: { rest[$0...].starts(with: last) }) else { return true }
       if passage == nil {
         let isClosing = rest.starts(with: "</".utf8)
-        let isEmpty = rest[end.lowerBound - 1] == UInt8(ascii: "/")
+        let isEmpty = rest[end - 1] == UInt8(ascii: "/")
         depth = isClosing ? max(0, depth - 1) : isEmpty ? depth : depth + 1
         // The other three elements are `plist`, the list itself, and a value such as a string.
         if depth > maximumDepth + 3 { return false }
-      } else if passage?.0 == "<!DOCTYPE", rest[..<end.lowerBound].contains(UInt8(ascii: "[")) {
+      } else if passage?.0 == "<!DOCTYPE", rest[..<end].contains(UInt8(ascii: "[")) {
         // A definition in the document type could hide the beginning of a comment.
         return false
       }
-      rest = rest[end.upperBound...]
+      rest = rest[(end + last.count)...]
     }
     return true
   }
