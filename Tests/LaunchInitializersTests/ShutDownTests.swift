@@ -82,6 +82,41 @@ import Testing
     for gate in gates { gate.open() }
   }
 
+  @Test("a rollback that hangs leaves time within the shutdown's limit for the steps that are up")
+  func hangingRollback() async throws {
+    let (clock, gate) = (TestClock(), Gate())
+    let launch = try LaunchSequence(clock: clock, log: { _ in }) {
+      note("a", journal).id("a")
+      Do { _ in throw Broken() }.id("fails").onRollback { await gate.pass() }.stopTimeout(.seconds(60))
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.advance(through: .seconds(14), .seconds(15))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.rollback?.entries.map(\.outcome) == [.completed])
+    #expect(journal.entries == ["a", "-a"])
+    gate.open()
+  }
+
+  @Test("the undoing of an abandoned attempt that hangs leaves time within the limit of a shutdown that begins later")
+  func hangingUndo() async throws {
+    let (clock, attempt, undo) = (TestClock(), Gate(), Gate())
+    let launch = try LaunchSequence(clock: clock, log: { _ in }) {
+      note("a", journal).id("a")
+      Do(whenShutDown: { await undo.pass() }) { _ in await attempt.pass() }
+        .id("slow").timeout(.seconds(1)).stopTimeout(.seconds(60)).onFailure(.skip)
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.advance(through: .seconds(1), .seconds(2))
+    _ = try await launched.value
+    attempt.open()
+    await undo.waitForArrival()
+    let shutDown = Task { await launch.shutDown(within: .seconds(8)) }
+    await clock.advance(through: .seconds(7), .seconds(8))
+    #expect(await shutDown.value.entries.map(\.outcome) == [.failed, .completed])
+    #expect(journal.entries == ["a", "-a"])
+    undo.open()
+  }
+
   @Test("a step is cancelled at its stop timeout, and counts as completed if it then returns")
   func stopTimeout() async throws {
     let clock = TestClock()

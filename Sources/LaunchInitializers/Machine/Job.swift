@@ -102,13 +102,16 @@ extension LaunchMachine {
 
     let start: Duration
     /// The time that the job may take; nil if it may take any time.
-    let timeout: Duration?
+    var timeout: Duration?
     var hasBegun = false
     var cancellation = Cancellation.none
     /// Whether the job has exceeded its time.
     var isLate = false
     /// The timers that are set for the job.
     var timers: [Timer] = []
+
+    /// The time at which the job has to end; nil if it may take any time.
+    var end: Duration? { timeout.map { start + $0 } }
 
     var isCancelled: Bool { if case .none = cancellation { false } else { true } }
   }

@@ -152,7 +152,7 @@ extension LaunchMachine {
       closeAside(made, job)
       return goOn(after: job)
     }
-    start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout, closing: made)
+    start(job.with(.rollBack), timeout: cleanUpTime(plan.nodes[step].stopTimeout), closing: made)
     // The failure ends the launch now, so that nothing else that fails during the rollback seems to be the reason.
     if retry(of: step, job.purpose) == nil { abort(step, job.purpose, courses[job.purpose][step].failure?.code) }
   }

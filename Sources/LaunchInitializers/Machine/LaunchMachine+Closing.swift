@@ -10,7 +10,24 @@ extension LaunchMachine {
     let limit = closing.begin(cause, wasLaunched: isServing, at: now)
     phase = .closing
     schedule(.limit(limit), after: limit)
+    limitCleanUps()
     stopPasses()
+  }
+
+  /// Limits the time of the jobs that were cleaning up after attempts when the shutdown began.
+  private mutating func limitCleanUps() {
+    for (job, state) in jobs where job.kind.cleansUp {
+      let left = state.end.map { $0 - now } ?? .zero
+      let time = cleanUpTime(left)
+      if time < left { limit(job, to: time) }
+    }
+  }
+
+  /// Returns the time that a job may take that cleans up after an attempt, at most `wanted`.
+  ///
+  /// During the shutdown, steps may wait for the job, which so leaves them a part of the time.
+  func cleanUpTime(_ wanted: Duration) -> Duration {
+    closing.time(wanted, othersWait: true, grace: grace, at: now)
   }
 
   /// Shortens the time limit of the shutdown, or does nothing if the new limit isn't shorter than the current limit.

@@ -13,6 +13,13 @@ extension LaunchMachine {
     if let timeout, job.kind != .run { schedule(.timeout(job), after: timeout) }
   }
 
+  /// Limits the time of a job under way, counted from now.
+  mutating func limit(_ job: Job, to time: Duration) {
+    guard let start = jobs[job]?.start else { return }
+    jobs[job]?.timeout = now + time - start
+    schedule(.timeout(job), after: time)
+  }
+
   /// Records that the code of a job begins, unless the job needn't run anymore.
   ///
   /// - Returns: The input that ends the job if the job needn't run anymore, otherwise nil; the products that the job has
@@ -121,7 +128,7 @@ extension LaunchMachine {
       return actions.append(.start(job))
     }
     setups[job.step].asideJobBegan()
-    start(job, timeout: plan.nodes[job.step].undoTimeout, closing: made)
+    start(job, timeout: cleanUpTime(plan.nodes[job.step].undoTimeout), closing: made)
   }
 
   /// Closes products that a step doesn't need anymore, while the step goes on.
@@ -217,7 +224,7 @@ extension LaunchMachine {
   }
 
   mutating func schedule(_ timer: Timer, after pause: Duration) {
-    if let job = timer.job { jobs[job]?.timers.append(timer) }
+    if let job = timer.job, jobs[job]?.timers.contains(timer) == false { jobs[job]?.timers.append(timer) }
     actions.append(.schedule(timer, at: now + pause))
   }
 
