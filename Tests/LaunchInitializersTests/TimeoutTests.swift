@@ -128,8 +128,7 @@ import Testing
       }.id("bad").after()
     }
     let launched = Task { try await launch.launch() }
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(2))
+    await clock.advance(through: .seconds(2))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
     #expect(error.id == "bad")
     #expect(error.abandoned == ["stuck"])
