@@ -32,6 +32,27 @@ import Testing
     for await event in launch.events { Issue.record("\(event) after the end") }
   }
 
+  @Test("a step whose code gets no thread is named ten seconds after its turn has come, and not before")
+  func waitForThread() throws {
+    let steps = [Do { _ in }.id("first"), Do { _ in }.id("second")]
+    var machine = LaunchMachine(try LaunchPlan(steps, stage: .test), maxConcurrentSteps: 8, grace: .zero)
+    var (lines, started): ([String], [LaunchMachine.Job]) = ([], [])
+    func give(_ input: LaunchMachine.Input, at time: Duration) {
+      for action in machine.handle(input, at: time) {
+        if case .event(let event) = action { lines.append("\(time): \(event)") }
+        if case .start(let job) = action { started.append(job) }
+      }
+    }
+    give(.call(1, .launch), at: .zero)
+    let first = try #require(started.last)
+    _ = machine.began(first, at: .zero)
+    give(.ended(first, .completed), at: .seconds(3))
+    #expect(started.map(\.step) == [0, 1])
+    give(.fired(.watch), at: .seconds(10))
+    give(.fired(.watch), at: .seconds(13))
+    #expect(lines.filter { $0.contains("still waiting") } == ["13.0 seconds: launch: still waiting for second"])
+  }
+
   @Test("a step that doesn't ask to be repeated has an event of its end, and isn't reported")
   func notRepeated() async throws {
     let launch = try LaunchSequence(clock: clock) {

@@ -20,6 +20,27 @@ import Testing
     #expect(journal.entries == ["one"])
   }
 
+  @Test("a step under way becomes as urgent as a later caller of its launch")
+  func urgency() async throws {
+    guard #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) else { return }
+    let (began, isUrgent) = (AsyncLatch(), AsyncLatch())
+    let launch = try LaunchSequence {
+      Do { _ in
+        await withTaskPriorityEscalationHandler {
+          began.open()
+          await isUrgent.wait()
+        } onPriorityEscalated: { _, priority in
+          if priority >= .userInitiated { isUrgent.open() }
+        }
+      }
+    }
+    let first = Task.detached(priority: .background) { _ = try await launch.launch() }
+    await began.wait()
+    let second = Task.detached(priority: .userInitiated) { _ = try await launch.launch() }
+    await isUrgent.wait()
+    _ = try await (first.value, second.value)
+  }
+
   @Test("all callers get the same error")
   func oneFailure() async throws {
     let launch = try LaunchSequence { Do { _ in throw Broken() }.id("bad") }

@@ -44,6 +44,7 @@ private final class Shared: @unchecked Sendable {
 }
 
 private final class Loop {
+  static let line = #line + 1
   @Lazy({ (loop: Loop) in loop.second }) var first: Int
   @Lazy({ (loop: Loop) in loop.first }) var second: Int
 }
@@ -131,8 +132,8 @@ private struct Values {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Loop().first
     }
-    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(message.contains("for Loop.first (LazySpellTests/ObjectExpressionTests.swift"))
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("for Loop.first (LazySpellTests/ObjectExpressionTests.swift:\(Loop.line))"))
     #expect(message.contains("needs its own result"))
   }
 
@@ -141,13 +142,13 @@ private struct Values {
     let stranger = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Stranger().path
     }
-    let message = String(decoding: stranger.standardErrorContent, as: UTF8.self)
+    let message = text(stranger.standardErrorContent)
     #expect(message.contains("in Stranger has an expression for Page. Write the expression for the class"))
     let values = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Values().path
     }
     #expect(
-      String(decoding: values.standardErrorContent, as: UTF8.self).contains(
+      text(values.standardErrorContent).contains(
         "has an expression for Page, but it is in a struct or is a local variable"))
   }
 }

@@ -192,6 +192,19 @@ enum Constants {
     #expect(try FilePreferenceStore(url: file).value(String.self, forKey: "nickname") == "kept")
   }
 
+  @Test("isn't the standard one if the registered one lacks a dependency: the reason is reported, and nothing kept")
+  func lacksDependency() throws {
+    registry.register((any PreferenceStore).self) {
+      _ = try $0.resolve(Int.self)
+      return MemoryPreferenceStore()
+    }
+    let settings = Settings()
+    settings.nickname = "lost?"
+    #expect(settings.nickname == "guest")
+    let error = try #require(settings.$nickname.error)
+    #expect(error.code == .unreadable && "\(error)".contains("No initializer is registered for Int"), "\(error)")
+  }
+
   @Test("that has a value of another type keeps it, also from an assignment, and reports it until it is replaced")
   func mismatch() throws {
     let store = MemoryPreferenceStore()

@@ -36,6 +36,20 @@ import Testing
     #expect(store.keys == ["a", "b"])
   }
 
+  @Test("is the keys that are asked for, though another one has no valid name or value, which isn't listed")
+  func invalidElsewhere() throws {
+    let longKey = String(repeating: "k", count: 65_537)
+    let source = try source(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <plist version="1.0"><dict><key>a</key><integer>1</integer><key>b</key><dict><key>CF$UID</key><integer>1</integer></dict>
+      <key>\(longKey)</key><integer>2</integer></dict></plist>
+      """)
+    #expect(code { _ = try store.import(from: source, keys: ["a", "b"]) } == .invalidValue)
+    #expect(try store.import(from: source, keys: ["a"]).keys == ["a"])
+    #expect(try store.import(from: source, keys: ["a"], skippingInvalid: true).errors.isEmpty)
+  }
+
   @Test("is each key once, with the last of its values")
   func duplicates() throws {
     let result = try store.import(from: try source("{\"a\":1,\"b\":2,\"a\":3}"))

@@ -143,6 +143,26 @@
       mayEnd.signal()
     }
 
+    @Test("events that come while a handler is called share its next call")
+    func sharedCall() throws {
+      let (began, mayEnd, calls) = (Latch(), Latch(), Counter())
+      let watch = FileWatch(FilePath(folder.file().path)) {
+        if calls.increment() == 1 {
+          began.open()
+          mayEnd.wait()
+        }
+        return true
+      }
+      watch.deliver()
+      began.wait()
+      for _ in 0..<100 { watch.deliver() }
+      mayEnd.open()
+      watch.queue.sync {}
+      // The watch itself may have asked for a call or two, to look at the file for the first time.
+      #expect((2..<10).contains(calls.value))
+      watch.cancel()
+    }
+
     @Test("a handler that couldn't handle a removal is called again until it can")
     func removalIsRetried() async throws {
       let file = folder.file()

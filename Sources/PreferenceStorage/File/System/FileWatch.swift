@@ -24,7 +24,7 @@ package final class FileWatch: Sendable {
   let path: FilePath
   private let onEvent: @Sendable () -> Bool
   /// The queue that runs only this file's handler, so that a slow handler doesn't delay the handlers of other files.
-  private let queue = DispatchQueue(label: "preferences")
+  let queue = DispatchQueue(label: "preferences")
   private let state = Lock(State())
 
   init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
