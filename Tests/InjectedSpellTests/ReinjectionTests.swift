@@ -33,26 +33,22 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["tracker", "tracker"])
   }
 
-  @Test("re-injection can be repeated")
-  func canBeRepeated() {
+  @Test(
+    "re-injection can be repeated, also for a registration that is limited to the property's name",
+    arguments: [false, true])
+  func canBeRepeated(isForName: Bool) {
     let page = Page()
     for round in 1...10 {
-      register("\(round)")
-      registry.reinject((any Tracker).self)
+      if isForName {
+        registry.register(named: "tracker", .instance(FileTracker("\(round)"), as: .anySupertype))
+        registry.reinject(FileTracker.self)
+      } else {
+        register("\(round)")
+        registry.reinject((any Tracker).self)
+      }
       #expect(page.tracker.label == "\(round)")
     }
     #expect(page.heard.count == 10)
-  }
-
-  @Test("re-injection can be repeated for a registration that is limited to the property's name")
-  func canBeRepeatedByName() {
-    let page = Page()
-    for round in 1...5 {
-      registry.register(named: "tracker", .instance(FileTracker("\(round)"), as: .anySupertype))
-      registry.reinject(FileTracker.self)
-      #expect(page.tracker.label == "\(round)")
-    }
-    #expect(page.heard.count == 5)
   }
 
   @Test("re-injection reaches an Optional property")

@@ -173,14 +173,11 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == ["second"])
   }
 
-  @Test("an injected property with an alias that nothing is registered for uses the registration for any name")
-  func withAnAliasThatNothingHasTakesWhatIsForAnyName() {
+  @Test(
+    "an injected property with an alias uses a registration for any name, and before it one for a part of the alias")
+  func withAnAliasThatNothingHasTakesAPartOfItOrWhatIsForAnyName() {
     registry.register((any Tracker).self, label("any"))
     #expect(Page().second.label == "any")
-  }
-
-  @Test("an injected property with an alias is found by a part of it")
-  func withAnAliasIsFoundByAPartOfIt() {
     registry.register((any Tracker).self, named: .containing("BACK"), label("part"))
     #expect(Page().second.label == "part")
   }

@@ -156,8 +156,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     for pause in [1, 10, 1, 10, 1] {
-      await clock.waitForSleepers(1)
-      clock.advance(by: .seconds(pause))
+      await clock.pass(.seconds(pause))
     }
     let report = try await launched.value
     let entry = try #require(report.entries.first)
@@ -227,8 +226,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     for pause in [100, 200, 300, 300] {
-      await clock.waitForSleepers(1)
-      clock.advance(by: .milliseconds(pause))
+      await clock.pass(.milliseconds(pause))
     }
     let report = try await launched.value
     #expect(journal.entries == ["0.0", "100.0", "300.0", "600.0", "900.0"])

@@ -24,8 +24,7 @@ import Testing
       take(.milliseconds(500), on: clock).id("cache").after("log")
     }
     let launched = Task { try await launch.launch() }
-    await clock.waitForSleepers(1)
-    clock.advance(by: .milliseconds(250))
+    await clock.pass(.milliseconds(250))
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(500))
     await clock.waitForSleepers(2)
@@ -221,8 +220,7 @@ import Testing
     let clock = TestClock()
     let launch = try LaunchSequence(clock: clock) { take(duration, on: clock) }
     let launched = Task { try await launch.launch() }
-    await clock.waitForSleepers(1)
-    clock.advance(by: duration)
+    await clock.pass(duration)
     #expect(try await launched.value.timeline().hasPrefix("\(text), 1 completed"))
   }
 }

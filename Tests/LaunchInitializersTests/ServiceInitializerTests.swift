@@ -210,8 +210,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     await slow.gate.waitForArrival()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
+    await clock.pass(.seconds(5))
     await clock.waitForSleeper(until: .seconds(7))
     clock.advance(by: .seconds(2))
     #expect(try await launched.value.entries.map(\.outcome) == [.failed, .completed])

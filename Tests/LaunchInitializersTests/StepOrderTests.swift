@@ -30,14 +30,12 @@ import Testing
       take(.milliseconds(50), on: clock).id("ui").after("index", "net")
     }
     let launched = Task { try await launch.launch() }
-    await clock.waitForSleepers(1)
-    clock.advance(by: .milliseconds(100))
+    await clock.pass(.milliseconds(100))
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(250))
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(150))
-    await clock.waitForSleepers(1)
-    clock.advance(by: .milliseconds(50))
+    await clock.pass(.milliseconds(50))
     let report = try await launched.value
     #expect(report.entries.map(\.id) == ["log", "db", "net", "index", "ui"])
     #expect(report.entries.map(\.queued) == [0, 100, 100, 350, 500].map { .milliseconds($0) })
@@ -57,8 +55,7 @@ import Testing
       await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
     }
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(1))
+    await clock.pass(.seconds(1))
     let report = try await launched.value
     #expect(report.entries.map(\.start) == [0, 0, 1, 1, 2].map { .seconds($0) })
     #expect(report.entries.allSatisfy { $0.queued == .zero })

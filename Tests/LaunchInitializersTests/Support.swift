@@ -77,6 +77,14 @@ extension LaunchReport {
 }
 
 extension TestClock {
+  /// Advances by each duration in turn, once a task sleeps.
+  func pass(_ durations: Duration...) async {
+    for duration in durations {
+      await waitForSleepers(1)
+      advance(by: duration)
+    }
+  }
+
   /// Advances to each time in turn, once a task sleeps until then.
   func advance(through times: Duration...) async {
     for time in times {

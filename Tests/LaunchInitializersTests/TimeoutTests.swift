@@ -66,10 +66,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     await gate.waitForArrival()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(2))
+    await clock.pass(.seconds(5), .seconds(2))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
     #expect(error.code == .timedOut)
     #expect(error.abandoned == ["stuck"])
@@ -92,10 +89,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     await gate.waitForArrival()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(2))
+    await clock.pass(.seconds(5), .seconds(2))
     let report = try await launched.value
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
     #expect(report.entries.map(\.wasAbandoned) == [true, false])
@@ -108,8 +102,7 @@ import Testing
     let launch = try sequence { Do { _ in await gate.pass() }.timeout(.seconds(5)) }
     let launched = Task { try await launch.launch() }
     await gate.waitForArrival()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
+    await clock.pass(.seconds(5))
     await clock.waitForSleepers(1)
     gate.open()
     let report = try await launched.value
@@ -175,8 +168,7 @@ import Testing
     }
     let launched = Task { try await launch.launch() }
     await gate.waitForArrival()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
+    await clock.pass(.seconds(5))
     await clock.waitForSleeper(until: .seconds(7))
     clock.advance(by: .seconds(2))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
@@ -254,8 +246,7 @@ import Testing
     box.value.withLock { $0 = launch }
     let launched = Task { try await launch.launch() }
     await hasBegun.wait()
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(5))
+    await clock.pass(.seconds(5))
     await clock.waitForSleeper(until: .seconds(7))
     clock.advance(by: .seconds(2))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }

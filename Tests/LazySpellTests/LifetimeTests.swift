@@ -58,31 +58,21 @@ private final class Parent {
     #expect(child?.parent == nil)
   }
 
-  @Test("the value is released with the enclosing object")
-  func theValueGoesWithItsOwner() {
+  @Test("the value is released with the enclosing object, by an assignment and by a reset")
+  func theValueGoesWithItsOwnerOrAtAnAssignmentOrAReset() {
     var owner: Owner? = Owner()
-    weak let service = owner?.service
-    #expect(service != nil)
+    weak let first = owner?.service
+    #expect(first != nil)
+    owner?.service = Service()
+    #expect(first == nil)
+    weak let second = owner?.service
+    #expect(second != nil)
+    owner?.$service.reset()
+    #expect(second == nil)
+    weak let third = owner?.service
+    #expect(third != nil)
     owner = nil
-    #expect(service == nil)
-  }
-
-  @Test("an assignment releases the previous value")
-  func anAssignmentReleasesTheValueBefore() {
-    let owner = Owner()
-    weak let first = owner.service
-    #expect(first != nil)
-    owner.service = Service()
-    #expect(first == nil)
-  }
-
-  @Test("a reset releases the value")
-  func aResetReleasesTheValue() {
-    let owner = Owner()
-    weak let first = owner.service
-    #expect(first != nil)
-    owner.$service.reset()
-    #expect(first == nil)
+    #expect(third == nil)
   }
 
   @Test("a struct releases its value with its last copy")

@@ -234,24 +234,18 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     for pair in pairs { pair.friend = nil }
   }
 
-  @Test("a read of a property that needs itself stops the program with the name")
-  func directlyStopsTheProgramWithTheName() async throws {
+  @Test(
+    "a read of a property that needs itself, directly or through another one, stops the program with the name",
+    arguments: [("itself", "Int → Int."), ("first", "")])
+  func stopsTheProgramWithTheName(property: String, cycle: String) async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Knot().itself
+      [property = property as String] in
+      let knot = Knot()
+      _ = property == "itself" ? knot.itself : knot.first
     }
     let message = text(result.standardErrorContent)
-    #expect(message.contains("Knot.itself"))
-    #expect(message.contains("needs its own result: Int → Int."))
-  }
-
-  @Test("a read of a property that needs itself through another property stops the program with the name")
-  func throughAnotherPropertyStopsTheProgramWithTheName() async throws {
-    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Knot().first
-    }
-    let message = text(result.standardErrorContent)
-    #expect(message.contains("Knot.first"))
-    #expect(message.contains("needs its own result"))
+    #expect(message.contains("Knot.\(property)"))
+    #expect(message.contains("needs its own result: \(cycle)"))
   }
 
   @Test("a property whose initializer assigns it has the assigned value after the read")

@@ -219,22 +219,15 @@ private final class Essay: Article {}
     #expect(other.run { page.service.label } == "mine")
   }
 
-  @Test("an object asks the registry that was current when it was created on a thread without a task")
-  func onAThreadThatKnowsNoTask() async {
+  @Test(
+    "an object asks the registry that was current when it was created on a thread without a task, or in a detached one")
+  func outsideOfItsTask() async {
     // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Lazy var service: Service }
     registry.register { Service("task's") }
-    let shared = Shared()
-    await onThreads { #expect(shared.service.label == "task's") }
-  }
-
-  @Test("an object asks the registry that was current when it was created in a detached task")
-  func inADetachedTask() async {
-    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
-    final class Shared: @unchecked Sendable { @Lazy var service: Service }
-    registry.register { Service("task's") }
-    let shared = Shared()
-    #expect(await Task.detached { shared.service.label }.value == "task's")
+    let (read, detached) = (Shared(), Shared())
+    await onThreads { #expect(read.service.label == "task's") }
+    #expect(await Task.detached { detached.service.label }.value == "task's")
   }
 
   @Test("an object asks the registry that was current when it was created in a task started within a run")

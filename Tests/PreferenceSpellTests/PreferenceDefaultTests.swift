@@ -81,7 +81,7 @@ extension PreferenceKeys {
             }
           }
         })
-      let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
+      let lines = text(result.standardErrorContent).split(separator: "\n")
         .filter { $0.hasPrefix("Warning:") }
       #expect(lines.count == 1)
       #expect(lines.first?.contains("\"volume\" has two declarations with different defaults") == true)

@@ -11,7 +11,7 @@
       .enabled(if: Strace.works, "it takes strace, the right to trace, and a build without a sanitizer"))
     func counts() throws {
       let folder = try TemporaryFolder()
-      let calls = try Strace.calls(of: "CountedOperations", inFolder: folder.path(of: ""), log: folder.path(of: "log"))
+      let calls = try Trace.calls(of: "CountedOperations", inFolder: folder.path(of: ""), log: folder.path(of: "log"))
       #expect(calls["assignment"] == ["flock", "statx", "write", "flock"])
       #expect(calls["set"] == ["flock", "statx", "write", "flock"])
       #expect(calls["synced set"] == ["flock", "statx", "write", "flock", "fdatasync"])
@@ -24,7 +24,7 @@
   }
 
   /// The program that `strace` runs: this test in a process of its own.
-  @Suite("The operations whose system calls are counted", .enabled(if: Strace.folder != nil, "not counted"))
+  @Suite("The operations whose system calls are counted", .enabled(if: Trace.folder != nil, "not counted"))
   struct CountedOperations {
     final class Player {
       @Preference var volume: Int
@@ -32,52 +32,33 @@
     }
 
     @Test("run") func run() throws {
-      let folder = URL(filePath: try #require(Strace.folder))
+      let folder = URL(filePath: try #require(Trace.folder))
       let file = folder.appending(path: "settings.preferences")
       let store = try FilePreferenceStore(url: file, followsOthers: false)
       let player = Player(in: store)
       for volume in 10..<12 { player.volume = volume }
-      Strace.mark("assignment") { player.volume = 12 }
-      try Strace.mark("set") { try store.set(13, forKey: "volume") }
-      try Strace.mark("equal set") { try store.set(13, forKey: "volume") }
-      try Strace.mark("transaction") { try store.transaction { try $0.set(14, forKey: "volume") } }
+      Trace.mark("assignment") { player.volume = 12 }
+      try Trace.mark("set") { try store.set(13, forKey: "volume") }
+      try Trace.mark("equal set") { try store.set(13, forKey: "volume") }
+      try Trace.mark("transaction") { try store.transaction { try $0.set(14, forKey: "volume") } }
 
       let synced = try FilePreferenceStore(url: file, durability: .synced, followsOthers: false)
       try synced.set(15, forKey: "volume")
-      try Strace.mark("synced set") { try synced.set(16, forKey: "volume") }
+      try Trace.mark("synced set") { try synced.set(16, forKey: "volume") }
 
       let reader = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
       // A look is good for 50 milliseconds, so this one lets it grow old.
       Thread.sleep(forTimeInterval: 0.1)
-      _ = try Strace.mark("first read") { try reader.value(Int.self, forKey: "volume") }
+      _ = try Trace.mark("first read") { try reader.value(Int.self, forKey: "volume") }
       for _ in 0..<3 { _ = try reader.value(Int.self, forKey: "volume") }
-      _ = try Strace.mark("followed read") { try reader.value(Int.self, forKey: "volume") }
+      _ = try Trace.mark("followed read") { try reader.value(Int.self, forKey: "volume") }
     }
   }
 
-  private enum Strace {
+  /// The operations of a traced process: where each begins and ends, and the calls between.
+  private enum Trace {
     static let folderVariable = "COUNTED_OPERATIONS_FOLDER"
     static let folder = ProcessInfo.processInfo.environment[folderVariable]
-    private static let path = "/usr/bin/strace"
-
-    /// Not everywhere is there one, and not everywhere may one trace; and a sanitizer makes system calls of its own.
-    static var works: Bool {
-      guard FileManager.default.isExecutableFile(atPath: path), dlsym(nil, "__tsan_init") == nil,
-        dlsym(nil, "__asan_init") == nil
-      else { return false }
-      do { return try run(["-o", "/dev/null", "/bin/true"], environment: [:]) == 0 } catch { return false }
-    }
-
-    private static func run(_ arguments: [String], environment: [String: String]) throws -> Int32 {
-      let strace = Process()
-      strace.executableURL = URL(filePath: path)
-      strace.arguments = arguments
-      strace.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      (strace.standardInput, strace.standardOutput, strace.standardError) = (nil, nil, nil)
-      try strace.run()
-      strace.waitUntilExit()
-      return strace.terminationStatus
-    }
 
     /// Runs an operation between two calls that show in the log where it begins and ends.
     static func mark<Result>(_ operation: String, _ body: () throws -> Result) rethrows -> Result {
@@ -93,12 +74,12 @@
       let runtime = "futex,mmap,munmap,mremap,brk,madvise,mprotect,sched_yield,getrandom"
       let others = runtime + ",nanosleep,clock_nanosleep"
       let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let status = try run(
+      let status = try Strace.run(
         [
           "-f", "-qq", "-o", log, "-e", "trace=!\(others)", program, "--testing-library", "swift-testing", "--filter",
           suite,
         ],
-        environment: [folderVariable: folder])
+        adding: [folderVariable: folder])
       #expect(status == 0)
       var calls: [String: [String]] = [:]
       var current: (thread: Substring, operation: String)?

@@ -42,23 +42,19 @@ import Testing
     #expect(again.recovery == nil)
   }
 
-  @Test("a value that was edited to another one of the same length is set back when it is set")
-  func equalValue() throws {
-    try file.overwrite("#preferences 1\n{\"volume\":3}\n")
-    let store = try FilePreferenceStore(url: file)
-    try file.overwrite("#preferences 1\n{\"volume\":7}\n")
-    try store.set(3, forKey: "volume")
-    #expect(try store.value(Int.self, forKey: "volume") == 3)
-    #expect(try stranger().value(Int.self, forKey: "volume") == 3)
-  }
-
   @Test(
-    "a value that was edited to another one of the same length is set back by a transaction, and removed by another")
-  func equalValueInTransaction() throws {
+    "a value that was edited to another one of the same length is set back when it is set, and removed by a transaction",
+    arguments: [false, true])
+  func equalValue(inTransaction: Bool) throws {
     try file.overwrite("#preferences 1\n{\"volume\":3}\n")
     let store = try stranger()
     try file.overwrite("#preferences 1\n{\"volume\":7}\n")
-    try store.transaction { try $0.set(3, forKey: "volume") }
+    if inTransaction {
+      try store.transaction { try $0.set(3, forKey: "volume") }
+    } else {
+      try store.set(3, forKey: "volume")
+    }
+    #expect(try store.value(Int.self, forKey: "volume") == 3)
     #expect(try stranger().value(Int.self, forKey: "volume") == 3)
     try store.transaction { $0.removeAll() }
     #expect(try stranger().keys.isEmpty)

@@ -127,9 +127,9 @@ import Testing
         }
         withExtendedLifetime(folder) {}
       })
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.ranges(of: "The program's preferences can't be kept: ").count == 1)
-    #expect(text.contains("/app/one: "))
+    let message = text(result.standardErrorContent)
+    #expect(message.ranges(of: "The program's preferences can't be kept: ").count == 1)
+    #expect(message.contains("/app/one: "))
   }
 
   @Test("a relative path is resolved when the store is made")

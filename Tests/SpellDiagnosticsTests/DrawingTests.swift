@@ -134,8 +134,8 @@ import Testing
     #expect(graph.dot().contains("n1 -> n0 [style=dashed];"))
   }
 
-  @Test("a Mermaid drawing has every type and dependency")
-  func mermaid() {
+  @Test("a Mermaid drawing and a DOT drawing have every type and dependency")
+  func everything() {
     registry.register(Engine.self, scope: .singleton) { Engine() }
     registry.register(Fleet.self, .autowire(Fleet.init))
     #expect(
@@ -148,17 +148,14 @@ import Testing
           n1 --> n0
 
         """)
-  }
-
-  @Test("a DOT drawing has every type and dependency")
-  func dot() {
-    registry.register(Boat.self, .autowire(Boat.init))
     #expect(
       registry.graph().dot() == """
         digraph dependencies {
-          n0 [label="Boat"];
-          n1 [label="Engine (missing)"];
-          n0 -> n1;
+          n0 [label="Engine (singleton)"];
+          n1 [label="Fleet"];
+          n2 [label="Boat (missing)"];
+          n1 -> n2;
+          n1 -> n0;
         }
 
         """)

@@ -81,16 +81,21 @@ import Testing
     #expect(try registry.resolve(Int.self, arguments: 90) == 90)
   }
 
-  @Test("a recursion by arguments without end is a cycle, never an overflow")
-  func endless() async throws {
+  /// Returns the error of a factory that calls itself with ever new arguments.
+  private func endlessError() async -> InjectionError? {
     let registry = registry
-    registry.register(ArgumentFactory<Int, Int>.self, .factory { try $0.resolve(Int.self, arguments: $1 + 1) })
-    let error = await onThread(stackSize: 8 << 20) { () -> InjectionError? in
+    return await onThread(stackSize: 8 << 20) {
       do throws(InjectionError) {
         _ = try registry.resolve(Int.self, arguments: 0)
         return nil
       } catch { return error }
     }
+  }
+
+  @Test("a recursion by arguments without end is a cycle, never an overflow")
+  func endless() async throws {
+    registry.register(ArgumentFactory<Int, Int>.self, .factory { try $0.resolve(Int.self, arguments: $1 + 1) })
+    let error = await endlessError()
     #expect(error?.code == .cycle)
     #expect(error?.path == ["Int", "Int"])
     #expect(error?.description.contains("The factory calls itself") == true)
@@ -113,15 +118,9 @@ import Testing
 
   @Test("two factories that call each other with ever new arguments are a cycle with its path, never an overflow")
   func endlessPair() async {
-    let registry = registry
     registry.register(ArgumentFactory<Int, Int>.self, .factory { try $0.resolve(String.self, arguments: $1 + 1).count })
     registry.register(ArgumentFactory<String, Int>.self, .factory { "\(try $0.resolve(Int.self, arguments: $1 + 1))" })
-    let error = await onThread(stackSize: 8 << 20) { () -> InjectionError? in
-      do throws(InjectionError) {
-        _ = try registry.resolve(Int.self, arguments: 0)
-        return nil
-      } catch { return error }
-    }
+    let error = await endlessError()
     #expect(error?.code == .cycle)
     #expect(error?.path.count == 3 && error?.path.first == error?.path.last)
   }

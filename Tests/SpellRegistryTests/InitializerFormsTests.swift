@@ -203,44 +203,34 @@ extension InjectionKeys {
 
   // MARK: Mistakes
 
-  @Test("for a class stops the program as a key's own")
-  func keyForOneClass() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = InjectionKey<Product>(.in(OtherPage.self) { _ in Product(text: "") })
+  /// A use of an initializer's form that has no meaning, and a part of the message.
+  enum Mistake: String, Codable, CaseIterable {
+    case keyForOneClass = "a key's own initializer makes all of its values"
+    case factoryWithScope = ".factory(scope: …)"
+    case asyncForOneClass = "resolveAsync knows no container"
+    case keyForSupertypes = "serves that key alone"
+    case twoClasses = "Write an initializer for each class"
+
+    func make() {
+      switch self {
+      case .keyForOneClass: _ = InjectionKey<Product>(.in(OtherPage.self) { _ in Product(text: "") })
+      case .factoryWithScope:
+        InitializerRegistry().register(scope: .singleton, .factory { (_, number: Int) in Thing("\(number)") })
+      case .asyncForOneClass: InitializerRegistry().register(.async { Product(text: "") }.in(OtherPage.self))
+      case .keyForSupertypes: _ = InjectionKey(.instance(Product(text: ""), as: .anySupertype))
+      case .twoClasses: _ = Initializer<Product>.in(OtherPage.self) { _ in Product(text: "") }.in(Thing.self)
+      }
     }
-    #expect(
-      result.map { text($0.standardErrorContent).contains("a key's own initializer makes all of its values") } == true)
   }
 
-  @Test("of factories stops the program if the registration has a scope, as the values have one")
-  func factoryWithScope() async {
+  @Test(
+    "that can't serve what it is registered for stops the program, and the message says why",
+    arguments: Mistake.allCases)
+  func stops(mistake: Mistake) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      InitializerRegistry().register(scope: .singleton, .factory { (_, number: Int) in Thing("\(number)") })
+      [mistake = mistake as Mistake] in mistake.make()
     }
-    #expect(result.map { text($0.standardErrorContent).contains(".factory(scope: …)") } == true)
-  }
-
-  @Test("that is async stops the program for one class, as resolveAsync has no container")
-  func asyncForOneClass() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      InitializerRegistry().register(.async { Product(text: "") }.in(OtherPage.self))
-    }
-    #expect(result.map { text($0.standardErrorContent).contains("resolveAsync knows no container") } == true)
-  }
-
-  @Test("for a key stops the program if its instance is to serve supertypes")
-  func keyForSupertypes() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = InjectionKey(.instance(Product(text: ""), as: .anySupertype))
-    }
-    #expect(result.map { text($0.standardErrorContent).contains("serves that key alone") } == true)
-  }
-
-  @Test("for a class stops the program if it is to be for another class that isn't a subclass")
-  func twoClasses() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Initializer<Product>.in(OtherPage.self) { _ in Product(text: "") }.in(Thing.self)
-    }
-    #expect(result.map { text($0.standardErrorContent).contains("Write an initializer for each class") } == true)
+    let message = text(result?.standardErrorContent)
+    #expect(message.contains(mistake.rawValue))
   }
 }

@@ -41,19 +41,14 @@ private final class Page: @unchecked Sendable {
     #expect(InitializerRegistry.current === InitializerRegistry.shared)
   }
 
-  @Test("what a child overrides never ends up in a value that its parent keeps", arguments: Kept.allCases)
-  func kept(_ kept: Kept) throws {
+  @Test(
+    "what a child overrides never ends up in a value that its parent keeps, whichever of them is asked",
+    arguments: Kept.allCases, [true, false])
+  func kept(_ kept: Kept, asksChild: Bool) throws {
     parent.register(Page.self, scope: scope(kept)) { Page() }
-    let page = try child.resolve(Page.self)
+    let page = try asksChild ? child.resolve(Page.self) : child.run { try parent.resolve(Page.self) }
     #expect(page.label == "parent")
     #expect(try parent.resolve(Page.self) === page)
-  }
-
-  @Test("what a request registers never ends up in a value that an outer registry keeps", arguments: Kept.allCases)
-  func request(_ kept: Kept) throws {
-    parent.register(Page.self, scope: scope(kept)) { Page() }
-    let page = try child.run { try parent.resolve(Page.self) }
-    #expect(page.label == "parent")
   }
 
   @Test("a dependency of a kept value comes from the registry that keeps it, even through the current registry")

@@ -5,9 +5,19 @@ import Testing
 @Suite("Races", .timeLimit(.hang)) struct RaceTests {
   let registry = InitializerRegistry()
 
-  private func expectOneValue(scope: Scope<Clock>) async {
+  @Test(
+    "sixteen threads at once get one value of a scope that keeps it",
+    arguments: ["singleton", "weak", "cached", "expiring"])
+  func oneValue(scope name: String) async {
     for _ in 0..<20 {
       let (registry, runs) = (InitializerRegistry(), Counter())
+      let scope: Scope<Clock> =
+        switch name {
+        case "weak": .weak
+        case "cached": .cached(in: ScopeCache("cache"))
+        case "expiring": .singleton.expiring(after: .seconds(3600))
+        default: .singleton
+        }
       registry.register(Clock.self, scope: scope) {
         runs.increment()
         return Clock()
@@ -18,13 +28,6 @@ import Testing
       #expect(clocks.count(where: { $0 != nil }) == 16)
     }
   }
-
-  @Test("sixteen threads at once get one singleton") func singleton() async { await expectOneValue(scope: .singleton) }
-  @Test("sixteen threads at once get one weak value") func weak() async { await expectOneValue(scope: .weak) }
-  @Test("sixteen threads at once get one cached value")
-  func cached() async { await expectOneValue(scope: .cached(in: ScopeCache("cache"))) }
-  @Test("sixteen threads at once get one value that expires later")
-  func expiring() async { await expectOneValue(scope: .singleton.expiring(after: .seconds(3600))) }
 
   @Test("four thousand tasks get one singleton, and its dependencies are made once")
   func tasks() async {

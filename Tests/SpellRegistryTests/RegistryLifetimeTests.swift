@@ -32,14 +32,12 @@ private final class Asking: @unchecked Sendable {
     return made.value - gone.value
   }
 
-  @Test("that made a singleton")
-  func plain() throws {
-    #expect(try left { registry, _ in _ = try registry.resolve(Service.self) } == 0)
-  }
-
-  @Test("that made a singleton inside its run")
-  func inRun() throws {
-    #expect(try left { registry, _ in _ = try registry.run { try registry.resolve(Service.self) } } == 0)
+  @Test("that made a singleton, inside its run and outside", arguments: [true, false])
+  func plain(inRun: Bool) throws {
+    let left = try left { registry, _ in
+      _ = try inRun ? registry.run { try registry.resolve(Service.self) } : registry.resolve(Service.self)
+    }
+    #expect(left == 0)
   }
 
   @Test("that made a singleton whose property asks it, inside its run and outside", arguments: [true, false])

@@ -48,12 +48,12 @@ private func resolveAll(in registry: InitializerRegistry) async throws {
           try await resolveAll(in: registry)
         }
       })
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.ranges(of: "has no initializer for tests").count == 4)
-    #expect(text.ranges(of: "Add `.test { … }` to the key's declaration, or `.liveInTests()`").count == 4)
-    #expect(text.ranges(of: "declared at SpellTestingTests/LiveInitializerTests.swift:").count == 4)
-    #expect(text.contains("makes its value for Client.net."))
-    #expect(text.ranges(of: "What is registered for the type, at SpellTestingTests/").count == 3)
+    let message = text(result.standardErrorContent)
+    #expect(message.ranges(of: "has no initializer for tests").count == 4)
+    #expect(message.ranges(of: "Add `.test { … }` to the key's declaration, or `.liveInTests()`").count == 4)
+    #expect(message.ranges(of: "declared at SpellTestingTests/LiveInitializerTests.swift:").count == 4)
+    #expect(message.contains("makes its value for Client.net."))
+    #expect(message.ranges(of: "What is registered for the type, at SpellTestingTests/").count == 3)
   }
 
   @Test("isn't reported for a key that only wires others, but is for these others", .registry(.strict))

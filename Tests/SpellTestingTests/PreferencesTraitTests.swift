@@ -93,21 +93,14 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
     try expectFresh()
   }
 
-  @Test("the preferences trait fails a test whose store can't be created")
-  func failsATestWhoseStoreCantBeMade() async throws {
+  @Test("the preferences trait fails a test whose store can't be created, or can't keep the values")
+  func failsATestWithoutItsStore() async throws {
     let test = try #require(Test.current)
-    let trait: RegistryTrait = .preferences(try FilePreferenceStore(url: URL(filePath: "/dev/null/a.preferences")))
-    await #expect(throws: PreferenceError.self) {
-      try await trait.provideScope(for: test, testCase: Test.Case.current) { Issue.record("The test was run.") }
-    }
-  }
-
-  @Test("the preferences trait fails a test whose values can't be stored")
-  func failsATestWhoseValuesCantBeKept() async throws {
-    let test = try #require(Test.current)
-    let trait: RegistryTrait = .preferences(["": 7])
-    await #expect(throws: PreferenceError.self) {
-      try await trait.provideScope(for: test, testCase: Test.Case.current) { Issue.record("The test was run.") }
+    let absent: RegistryTrait = .preferences(try FilePreferenceStore(url: URL(filePath: "/dev/null/a.preferences")))
+    for trait in [absent, .preferences(["": 7])] {
+      await #expect(throws: PreferenceError.self) {
+        try await trait.provideScope(for: test, testCase: Test.Case.current) { Issue.record("The test was run.") }
+      }
     }
   }
 }

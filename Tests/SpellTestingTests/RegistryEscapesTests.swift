@@ -31,6 +31,16 @@ extension InjectionKeys {
   fileprivate static let liveGuide = InjectionKey { Guest() }
 }
 
+/// Registers in the shared registry, and gets the value several times.
+private func useSharedRegistry(byKey: Bool) throws {
+  let registry = InitializerRegistry.shared
+  registry.register { Stray() }
+  registry.register(.guide) { Guest() }
+  for _ in 0..<3 {
+    if byKey { _ = try registry.resolve(.guide) } else { _ = try registry.resolve(Stray.self) }
+  }
+}
+
 @Suite(
   "What escapes a test's registry is an issue", .registry { $0.register { Guest() } }, .serialized, .timeLimit(.hang))
 struct RegistryEscapesTests {
@@ -186,32 +196,19 @@ struct RegistryEscapesTests {
         }
         registry.run { _ = Lost().missing }
       })
-    let output = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let output = text(result.standardErrorContent)
     #expect(output.contains("place: SpellTestingTests/RegistryEscapesTests.swift:\(Lost.line)"))
   }
 
-  @Test("the first use of the shared registry in a process of tests prints a line")
-  func sharedRegistry() async throws {
-    let result = try #require(
-      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-        let registry = InitializerRegistry.shared
-        registry.register { Stray() }
-        for _ in 0..<3 { _ = try registry.resolve(Stray.self) }
-      })
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.ranges(of: "a test asked the shared registry for Stray").count == 1)
-  }
-
-  @Test("so does the first use of what a test registers there for a declared key")
-  func sharedKey() async throws {
-    let result = try #require(
-      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-        let registry = InitializerRegistry.shared
-        registry.register(.guide) { Guest() }
-        for _ in 0..<3 { _ = try registry.resolve(.guide) }
-      })
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.ranges(of: "a test asked the shared registry for Guest").count == 1)
+  @Test(
+    "the first use of what a test registers in the shared registry, for a type or a declared key, prints a line",
+    arguments: [("Stray", false), ("Guest", true)])
+  func sharedRegistry(type: String, byKey: Bool) async throws {
+    let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      [byKey = byKey as Bool] in try useSharedRegistry(byKey: byKey)
+    }
+    let output = text(result.standardErrorContent)
+    #expect(output.ranges(of: "a test asked the shared registry for \(type)").count == 1)
   }
 
   @Test("no line is printed for the own initializer of a declared key")
@@ -220,6 +217,6 @@ struct RegistryEscapesTests {
       await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         _ = try InitializerRegistry.shared.resolve(.guide)
       })
-    #expect(!String(decoding: result.standardErrorContent, as: UTF8.self).contains("shared registry"))
+    #expect(!text(result.standardErrorContent).contains("shared registry"))
   }
 }

@@ -78,9 +78,24 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
 @Suite("A store on another store", .timeLimit(.hang)) struct StoreOnAStoreTests {
   static let checks = PreferenceStoreSuite.checks
 
-  @Test("a prefixed part of a store in memory keeps the contract of stores", arguments: checks)
-  func prefixed(check: PreferenceStoreSuite.Check) async {
-    await check.run { PrefixedPreferenceStore("ui.", in: MemoryPreferenceStore()) }
+  /// A store that keeps its values in a store in memory.
+  enum Layers: CaseIterable {
+    case prefix, otherForm, otherFormOfPrefixOfPrefix
+
+    func store() -> any PreferenceStore {
+      let memory = MemoryPreferenceStore()
+      return switch self {
+      case .prefix: PrefixedPreferenceStore("ui.", in: memory)
+      case .otherForm: ReversingStore(memory)
+      case .otherFormOfPrefixOfPrefix:
+        ReversingStore(PrefixedPreferenceStore("a.", in: PrefixedPreferenceStore("b.", in: memory)))
+      }
+    }
+  }
+
+  @Test("a store on a store in memory keeps the contract of stores", arguments: checks, Layers.allCases)
+  func inMemory(check: PreferenceStoreSuite.Check, layers: Layers) async {
+    await check.run { layers.store() }
   }
 
   @Test("a prefixed part of a store in a file keeps the contract, beside other keys", arguments: checks)
@@ -91,18 +106,6 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
     try file.set(1, forKey: "other")
     await check.run { PrefixedPreferenceStore("ui.", in: file) }
     #expect(try file.value(Int.self, forKey: "other") == 1)
-  }
-
-  @Test("a store that keeps its values in another form keeps the contract", arguments: checks)
-  func otherForm(check: PreferenceStoreSuite.Check) async {
-    await check.run { ReversingStore(MemoryPreferenceStore()) }
-  }
-
-  @Test("a store on a store on a store keeps the contract", arguments: checks)
-  func tower(check: PreferenceStoreSuite.Check) async {
-    await check.run {
-      ReversingStore(PrefixedPreferenceStore("a.", in: PrefixedPreferenceStore("b.", in: MemoryPreferenceStore())))
-    }
   }
 
   @Test("a store in UserDefaults keeps the contract", arguments: checks)

@@ -81,18 +81,14 @@
       }
     }
 
-    @Test(
-      "a write is there when the tool says so, and isn't when it doesn't",
-      arguments: ["write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx"],
-      ["EIO", "ENOSPC", "EDQUOT", "EACCES"].prefix(repetitions(debug: 2, release: 4)))
-    func errors(call: String, error: String) throws { try fail(at: call, error, hasSecondName: false) }
+    /// The calls that fail in turn, each with an error; a file with a second name can't be rewritten.
+    static let failures: [(call: String, error: String, hasSecondName: Bool)] =
+      ["write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx"].flatMap { call in
+        ["EIO", "ENOSPC", "EDQUOT", "EACCES"].prefix(repetitions(debug: 2, release: 4)).map { (call, $0, false) }
+      } + ["write", "fdatasync", "ftruncate"].flatMap { call in ["EIO", "ENOSPC"].map { (call, $0, true) } }
 
-    @Test(
-      "so it is if the file has a second name, and can't be rewritten", arguments: ["write", "fdatasync", "ftruncate"],
-      ["EIO", "ENOSPC"])
-    func errorsOfSecondName(call: String, error: String) throws { try fail(at: call, error, hasSecondName: true) }
-
-    func fail(at call: String, _ error: String, hasSecondName: Bool) throws {
+    @Test("a write is there when the tool says so, and isn't when it doesn't", arguments: failures)
+    func errors(call: String, error: String, hasSecondName: Bool) throws {
       try forEachCall(call, "error=\(error)", ["set", "a", "9"], hasSecondName: hasSecondName) {
         (result, comment) throws in
         let written = SystemCallTests.state.replacing("\"a\": 3", with: "\"a\": 9")
@@ -112,20 +108,6 @@
       try forEachCall(call, "error=EINTR", ["set", "a", "9"]) { (result, comment) throws in
         #expect(result.status == 0, comment)
         #expect(try Tool.run([file, "get", "a"]).output == "9\n", comment)
-      }
-    }
-  }
-
-  enum Strace {
-    static let path = "/usr/bin/strace"
-
-    /// Whether `strace` exists and may trace processes here, and no sanitizer adds system calls.
-    static var works: Bool {
-      guard FileManager.default.isExecutableFile(atPath: path), dlsym(nil, "__tsan_init") == nil else { return false }
-      do {
-        return try Tool.run(path, ["-o", "/dev/null", "/bin/true"]).status == 0
-      } catch {
-        return false
       }
     }
   }
