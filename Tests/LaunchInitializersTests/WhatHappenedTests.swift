@@ -79,6 +79,9 @@ import Testing
 
   actor Store: Initializable {
     let journal: Journal
+    /// A thread of the actor's own, because blocking one of the few threads that run tasks could block other tests.
+    private let executor = QueueExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
     init(_ journal: Journal) { self.journal = journal }
     func perform(with configuration: any Configurable) { journal.note("ran") }
     /// Blocks the actor.

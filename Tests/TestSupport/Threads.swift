@@ -61,3 +61,15 @@ package final class ThreadExecutor: TaskExecutor {
     queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }
+
+/// An executor for an actor that may block its thread.
+package final class QueueExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "QueueExecutor")
+
+  package init() {}
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}
