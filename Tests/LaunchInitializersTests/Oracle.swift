@@ -5,7 +5,8 @@ import TestSupport
 ///
 /// It acts as the tasks, the timers and the callers, and reports wrong decisions of the machine.
 ///
-/// The oracle knows the plan and what has happened, but nothing of the machine's state except the phase.
+/// The oracle knows the plan and what has happened. Of the machine's state, it reads what is under way: the phase, the
+/// jobs and the passes.
 struct Oracle {
   typealias Job = LaunchMachine.Job
   typealias Machine = LaunchMachine
