@@ -10,7 +10,7 @@ extension PropertyCell {
     callHooksInUse(memory, of: match, by: registry, in: container, observes: observes, on: thread, hook: hook)
   }
 
-  private func callHooksInUse(
+  @inline(never) private func callHooksInUse(
     _ memory: ValueMemory, of match: Match?, by registry: InitializerRegistry?, in container: AnyObject?,
     observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
   ) {

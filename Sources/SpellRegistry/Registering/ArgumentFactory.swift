@@ -25,7 +25,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
     @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
   @inlinable init(
-    _ source: FactorySource,
+    _ source: consuming FactorySource,
     _ call: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
   ) {
     (self.source, self.call) = (source, call)
@@ -100,7 +100,7 @@ extension Initializer {
   ///
   /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if the factory keeps no values.
   @usableFromInline static func factory<Made>(
-    of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, FactorySource) -> Void
+    of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, consuming FactorySource) -> Void
   ) -> Initializer {
     Initializer(ErasedInitializer(.factory(put, ErasedInitializer.FactoryScope(scope ?? .unique))))
   }

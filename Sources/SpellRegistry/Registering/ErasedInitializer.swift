@@ -3,23 +3,28 @@
   /// A closure that puts a new value in memory.
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
-  /// The way in which an initializer makes its values, with the closure that does so.
+  /// The way in which an initializer makes its values.
   enum Kind: Sendable {
-    /// The closure makes a new value each time.
-    case closure(Body)
-    /// The closure makes a new value each time, from the value of what the registration hides.
-    case wrapping(Body)
-    /// The closure makes a new value each time on the main actor, and throws elsewhere.
-    case mainActorClosure(Body)
+    /// The ``body`` makes a new value each time.
+    case closure
+    /// The ``body`` makes a new value each time, from the value of what the registration hides.
+    case wrapping
+    /// The ``body`` makes a new value each time on the main actor, and throws elsewhere.
+    case mainActorClosure
     /// The closure copies an existing value to memory.
     case instance(@Sendable (ValueMemory) -> Void)
     /// The closure makes a new value asynchronously each time.
     case async(AsyncRun.Initializer)
     /// The closure puts a factory in memory, which needs no dependencies until it is called.
-    indirect case factory(@Sendable (ValueMemory, FactorySource) -> Void, FactoryScope)
+    indirect case factory(@Sendable (ValueMemory, consuming FactorySource) -> Void, FactoryScope)
   }
 
   let kind: Kind
+  /// The closure of an initializer that makes a new value each time.
+  ///
+  /// It isn't part of ``Kind``, because a switch over the kind would retain the closure at each call (benchmark: "unique
+  /// object by declared key"). An initializer of another kind has none, and this is then a closure that must not be called.
+  let body: Body
   /// The types of an autowired initializer's parameters; empty for any other initializer.
   let dependencies: [any Any.Type]
   /// Whether the initializer gets a resolver, with which it may ask for other services.
@@ -41,12 +46,17 @@
     }
   }
 
-  init(_ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false) {
-    (self.kind, self.dependencies, self.takesResolver) = (kind, dependencies, takesResolver)
+  /// Creates an initializer that isn't a closure, or one whose `body` makes a new value each time.
+  init(
+    _ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false,
+    body: @escaping Body = { _, _, _ in preconditionFailure("The initializer has no closure.") }
+  ) {
+    (self.kind, self.body) = (kind, body)
+    (self.dependencies, self.takesResolver) = (dependencies, takesResolver)
   }
 
   @usableFromInline init(dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body) {
-    self.init(.closure(body), dependencies: dependencies, takesResolver: takesResolver)
+    self.init(.closure, dependencies: dependencies, takesResolver: takesResolver, body: body)
   }
 
   /// Whether the initializer makes its value of others: it is autowired or gets a resolver.

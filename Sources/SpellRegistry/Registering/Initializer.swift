@@ -234,11 +234,11 @@ extension Initializer where Value: Sendable {
     dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(
-        .mainActorClosure { memory, request, registry in
-          try requireMainActor()
-          memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
-        }, dependencies: dependencies, takesResolver: takesResolver))
+      ErasedInitializer(.mainActorClosure, dependencies: dependencies, takesResolver: takesResolver) {
+        memory, request, registry in
+        try requireMainActor()
+        memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
+      })
   }
 
   /// Returns an initializer that resolves each parameter of `make` by type, and calls `make`, on the main actor.
@@ -277,13 +277,12 @@ extension Initializer where Value: Sendable {
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
-      ErasedInitializer(
-        .mainActorClosure { memory, request, registry in
-          try requireMainActor()
-          let resolver = Resolver(request, registry)
-          let container: Container = resolver.container()
-          memory.put(try callOnMainActor(resolver.onMainActor()) { try make(container, $0) })
-        })
+      ErasedInitializer(.mainActorClosure) { memory, request, registry in
+        try requireMainActor()
+        let resolver = Resolver(request, registry)
+        let container: Container = resolver.container()
+        memory.put(try callOnMainActor(resolver.onMainActor()) { try make(container, $0) })
+      }
     ).in(container, subclasses: subclasses)
   }
 }

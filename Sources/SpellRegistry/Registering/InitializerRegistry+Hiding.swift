@@ -90,12 +90,11 @@ extension Initializer {
   /// is already kept.
   package static func wrapping(_ make: @escaping @Sendable (Value, Resolver) throws -> Value) -> Initializer {
     Initializer(
-      ErasedInitializer(
-        .wrapping { memory, request, registry in
-          let hidden: Value = try ValueMemory.value { memory throws(InjectionError) in
-            try registry.putHiddenValue(memory, request)
-          }
-          memory.put(try make(hidden, Resolver(request, registry)))
-        }))
+      ErasedInitializer(.wrapping) { memory, request, registry in
+        let hidden: Value = try ValueMemory.value { memory throws(InjectionError) in
+          try registry.putHiddenValue(memory, request)
+        }
+        memory.put(try make(hidden, Resolver(request, registry)))
+      })
   }
 }

@@ -38,7 +38,7 @@ internal import Support
   }
 
   /// Runs one call of the factory and then the hooks, as part of the resolution in progress or as a new resolution.
-  private func call(
+  @inline(__always) private func call(
     in memory: ValueMemory, _ type: any Any.Type,
     _ body: (borrowing Request, InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
   ) throws(InjectionError) {

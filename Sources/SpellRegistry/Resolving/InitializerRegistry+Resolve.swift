@@ -266,8 +266,10 @@ extension InitializerRegistry {
   ) throws(InjectionError) {
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     switch record.initializer.kind {
-    case .closure(let body), .wrapping(let body), .mainActorClosure(let body):
-      try make(request, Borrowed(record), in: memory, gate: gate, on: thread) { try body(memory, request, self) }
+    case .closure, .wrapping, .mainActorClosure:
+      try make(request, Borrowed(record), in: memory, gate: gate, on: thread) {
+        try record.initializer.body(memory, request, self)
+      }
     // Neither an instance, which already exists, nor a factory, which isn't called yet, needs a frame.
     case .instance(let put): put(memory)
     case .factory: putFactory(memory, record, request, on: thread)
@@ -310,7 +312,9 @@ extension InitializerRegistry {
       (frame.record, frame.registry, frame.gate) = (record, Borrowed(self), gate)
       let isKept = frame.request.isFromKept || record?.withObject(\.makesKept) ?? false
       frame.isKept = isKept ? true : thread.innermostIsKept
-      if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame) }
+      if let obstacle = thread.obstacle(to: frame) {
+        throw thread.error(obstacle, to: frame.request.step(record?.object), of: record)
+      }
       try thread.inside(frame) { () throws(InjectionError) in
         do { try body() } catch {
           throw InjectionError.wrapping(error, thrownBy: record.map { frame.request.step($0.object) })

@@ -97,7 +97,7 @@ public struct InjectionPoint {
   }
 
   /// Returns the injection point as a step of an error's path.
-  package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
+  @inline(never) package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
     var step = InjectionStep(service, servedBy: record, named: requestedName)
     if let identity { step.note(property: declaredName, in: containerType, declaredAt: identity.place) }
     return step

@@ -46,7 +46,7 @@ final class TaskContext: Sendable {
     self.registry = registry
     registryNumber = registry.number
     self.run = run ?? thread.run(in: current)
-    isKept = run?.isKept ?? thread.isKept(in: current)
+    isKept = run?.isKept ?? thread.isKept(thread.innermost, in: current)
     outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
     reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     link = registry === InitializerRegistry.shared ? .shared : .reference(reference)

@@ -83,9 +83,7 @@ extension CurrentThread {
   var registryNumber: UInt64? { innermost?.registry?.object.number }
 
   /// Whether a registry may keep what is made now, according to the innermost frame or else the task's context.
-  var isKept: Bool { isKept(in: .current) }
-
-  func isKept(in context: TaskContext?) -> Bool { isKept(innermost, in: context) }
+  var isKept: Bool { isKept(innermost, in: .current) }
 
   /// Returns whether a registry may keep what is made now, according to the innermost frame or else the context.
   @inline(__always) func isKept(_ innermost: Frame?, in context: @autoclosure () -> TaskContext?) -> Bool {
@@ -153,20 +151,24 @@ extension CurrentThread {
     return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
   }
 
-  /// Returns the error to throw for an obstacle that prevents the making of a frame's value.
-  @inline(never) func error(_ obstacle: InjectionError.Code, to frame: Frame) -> InjectionError {
-    let record = frame.record?.object
-    let step = frame.request.step(record)
+  /// Returns the error to throw for an obstacle that prevents the making of a value.
+  ///
+  /// - Parameters:
+  ///   - step: The value's request.
+  ///   - made: The registration that makes the value; nil if it is the property's own code.
+  @inline(never) func error(
+    _ obstacle: InjectionError.Code, to step: InjectionStep, of made: Borrowed<RegistrationRecord>?
+  ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
     // An exhausted stack also counts as a cycle if the thread has more than four unfinished runs of one initializer.
     // `obstacle(to:)` doesn't find a cycle if each of these runs is for a different property or object.
     let frames = fields.frames
-    let repeated = frame.record ?? frames.last { $0.record != nil }?.record
+    let repeated = made ?? frames.last { $0.record != nil }?.record
     let laps = frames.indices.filter { repeated != nil && frames[$0].record == repeated }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // If `record` is nil, `frame` is for a property's own expression, which has no registration. The error's steps then
-    // lead from the second-to-last run of the repeated initializer to its last run.
-    guard let record else {
+    // A property's own expression has no registration. The error's steps then lead from the second-to-last run of the
+    // repeated initializer to its last run.
+    guard let record = made?.object else {
       return InjectionError(.cycle, through: frames[laps[laps.count - 2]...last].compactMap(\.step)).whole()
     }
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
@@ -183,19 +185,19 @@ extension CurrentThread {
   @discardableResult @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Bool
   ) throws(InjectionError) -> Bool {
-    var interrupted: ThreadState.Turn?
+    var (isOutermost, interrupted) = (true, ThreadState.Turn?.none)
     if !isIdle {
       let task = task
-      if fields.turn.task == task { return try body() }
-      (interrupted, fields.turn) = (fields.turn, ThreadState.Turn(task: task))
+      isOutermost = fields.turn.task != task
+      if isOutermost { (interrupted, fields.turn) = (fields.turn, ThreadState.Turn(task: task)) }
     }
     defer { if let interrupted { fields.turn = interrupted } }
     let isPut: Bool
     do throws(InjectionError) { isPut = try body() } catch {
-      try? endResolution()
+      if isOutermost { try? endResolution() }
       throw error
     }
-    if fields.turn.resolution == nil { return isPut }
+    if !isOutermost || fields.turn.resolution == nil { return isPut }
     do throws(InjectionError) { try endResolution() } catch {
       if isPut { memory?.destroy(type) }
       throw error
