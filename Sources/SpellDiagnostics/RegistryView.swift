@@ -3,31 +3,6 @@ internal import Support
 
 // This file adapts the registry to the checks and graphs of this module.
 
-/// A registration, and the registry in which its initializer's dependencies are looked up.
-struct Provider {
-  let record: RegistrationRecord
-  let registry: InitializerRegistry
-
-  /// - Parameters:
-  ///   - record: A registration.
-  ///   - owner: The registry that has the registration.
-  ///   - asked: The registry that is asked for a value. Unless `owner` keeps the value, `asked` provides the
-  ///     dependencies of the value.
-  init(_ record: RegistrationRecord, of owner: InitializerRegistry, asked: InitializerRegistry) {
-    self.record = record
-    registry = record.lifetime.isShared ? owner : asked
-  }
-}
-
-extension Provider: Hashable {
-  static func == (left: Self, right: Self) -> Bool { left.record === right.record && left.registry === right.registry }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(ObjectIdentifier(record))
-    hasher.combine(ObjectIdentifier(registry))
-  }
-}
-
 extension InitializerRegistry {
   /// Returns the provider whose registration serves a request; nil if there is none.
   ///
@@ -35,7 +10,7 @@ extension InitializerRegistry {
   func provider(
     serving service: Service, named name: String? = nil, in container: (any AnyObject.Type)? = nil
   ) -> Provider? {
-    provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
+    provider(of: service, named: name, in: container).map { $0.provider(for: self) }
   }
 
   /// The registrations of this registry and its parents, without overridden ones, in the order of registration.
@@ -43,9 +18,9 @@ extension InitializerRegistry {
   /// Those that are hidden follow, because the registrations that hide them may ask for their values.
   var reachableProviders: [Provider] {
     let hidden = lineage.flatMap { owner in
-      owner.hiddenRegistrations.map { Provider($0, of: owner, asked: self) }
+      owner.hiddenRegistrations.map { Match(record: $0, owner: owner).provider(for: self) }
     }
-    return reachable.map { Provider($0.record, of: $0.owner, asked: self) } + hidden
+    return reachable.map { $0.provider(for: self) } + hidden
   }
 
   /// Returns the error for a service that isn't registered in this registry.

@@ -60,7 +60,7 @@ struct Wiring {
       }
       if asker.record.wraps {
         let wrapped = asker.registry.match(wrappedBy: asker.record).map {
-          number(of: Provider($0.record, of: $0.owner, asked: asker.registry), in: &providers)
+          number(of: $0.provider(for: asker.registry), in: &providers)
         }
         needed.append(Need(service: asker.record.service, provider: wrapped))
       }
@@ -68,7 +68,7 @@ struct Wiring {
       recordedNeeds.append(
         (recorded ? asker.record.suppliers : []).compactMap { record in
           guard let owner = owners[ObjectIdentifier(record)] else { return nil }
-          let provider = Provider(record, of: owner, asked: asker.registry)
+          let provider = Match(record: record, owner: owner).provider(for: asker.registry)
           return Need(service: record.service, provider: number(of: provider, in: &providers))
         })
     }

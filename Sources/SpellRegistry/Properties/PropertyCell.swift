@@ -108,7 +108,7 @@ extension PropertyCell {
       while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
-        result = try registry.putScopedValue(value, request, match.record, of: Borrowed(match.owner), on: thread)
+        result = try registry.putValue(value, request, from: match, on: thread)
       }
       if case .nothing = result {
         try registry.make(request, nil, in: value, on: thread) { expression(value) }

@@ -4,11 +4,7 @@ internal import Support
 ///
 /// The synchronous initializer asks for them while the values are the task's current ones.
 final class AwaitedValues: Sendable {
-  struct Value: Sendable {
-    let record: RegistrationRecord
-    let registry: InitializerRegistry
-    let cell: ValueCell
-  }
+  typealias Value = (provider: Provider, cell: ValueCell)
 
   @TaskLocal static var current: AwaitedValues?
 
@@ -16,13 +12,13 @@ final class AwaitedValues: Sendable {
 
   init(_ values: [Value]) { left = Lock(values) }
 
-  /// Returns the value of a registration for a registry; nil if none is left.
+  /// Returns the value of a provider; nil if none is left.
   ///
   /// A value that no other request may get is removed.
-  func take(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
+  func take(of provider: Provider) -> ValueCell? {
     left.withLock { left in
-      guard let index = left.firstIndex(where: { $0.record === record && $0.registry === registry }) else { return nil }
-      return record.lifetime.isUnique ? left.remove(at: index).cell : left[index].cell
+      guard let index = left.firstIndex(where: { $0.provider == provider }) else { return nil }
+      return provider.record.lifetime.isUnique ? left.remove(at: index).cell : left[index].cell
     }
   }
 
@@ -67,19 +63,18 @@ private struct NeedSearch {
   /// The registrations on the way to the current one.
   ///
   /// The search doesn't follow a cycle, which the initializers report.
-  private var way: Set<Resolution.GraphKey> = []
+  private var way: Set<Provider> = []
   /// The registrations that need no async value, so that each is searched only once.
-  private var done: Set<Resolution.GraphKey> = []
+  private var done: Set<Provider> = []
 
   init(asker: AsyncRun?, resolution: Resolution) { (self.asker, self.resolution) = (asker, resolution) }
 
   mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
-    let record = match.record
-    let registry = record.lifetime.isShared ? match.owner : asked
-    let key = Resolution.GraphKey(record, registry)
+    let provider = match.provider(for: asked)
+    let (record, registry) = (provider.record, provider.registry)
     let isKept = record.kept?.isReady(in: match.owner) ?? false
-    guard record.declaresNeeds, !isKept, !done.contains(key), way.insert(key).inserted else { return }
-    defer { way.remove(key) }
+    guard record.declaresNeeds, !isKept, !done.contains(provider), way.insert(provider).inserted else { return }
+    defer { way.remove(provider) }
     let count = values.count
     do {
       for (need, name) in registry.needs(of: record, named: name) {
@@ -88,12 +83,11 @@ private struct NeedSearch {
           continue
         }
         let cell = try await registry.madeCell(of: need, by: initializer, named: name, asker: asker, in: resolution)
-        let owner = need.record.lifetime.isShared ? need.owner : registry
-        if let cell { values.append(AwaitedValues.Value(record: need.record, registry: owner, cell: cell)) }
+        if let cell { values.append((need.provider(for: registry), cell)) }
       }
     } catch let error as InjectionError {
       throw InjectionError.wrapping(error, thrownBy: Request(record.service, named: name).step(record))
     }
-    if values.count == count { done.insert(key) }
+    if values.count == count { done.insert(provider) }
   }
 }

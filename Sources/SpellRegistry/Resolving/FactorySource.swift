@@ -51,12 +51,7 @@ internal import Support
     }
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      // A shared value gets its dependencies from the registry that keeps the value.
-      if record.lifetime.isShared {
-        try body(request, asked.owner(of: record), thread)
-      } else {
-        try body(request, asked, thread)
-      }
+      try body(request, record.lifetime.isShared ? asked.owner(of: record) : asked, thread)
       if record.hooks.areUsed || asked.mayCallHooks {
         asked.callHooks(memory, of: Match(record: record, owner: asked.owner(of: record)), at: request.point)
       }
@@ -75,7 +70,7 @@ internal import Support
 
   /// Returns the values that the thread's resolution keeps for the factory.
   private func graphValues(in registry: InitializerRegistry, on thread: CurrentThread) -> FactoryValues {
-    let cell = thread.resolution.sharedCell(of: record, for: registry) {
+    let cell = thread.resolution.sharedCell(of: Provider(record, in: registry)) {
       ValueCell(FactoryValues.self) { $0.put(FactoryValues()) }
     }
     return withExtendedLifetime(cell) { $0.memory.value() }

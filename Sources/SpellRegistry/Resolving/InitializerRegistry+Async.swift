@@ -98,7 +98,7 @@ extension InitializerRegistry {
     let record = match.record
     do {
       if record.makesKept {
-        return try await (record.lifetime.isShared ? match.owner : self).sharedCell(
+        return try await match.provider(for: self).registry.sharedCell(
           of: record, named: name, asker: asker, in: resolution, initializer)
       }
       return try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
@@ -121,7 +121,7 @@ extension InitializerRegistry {
     else { return nil }
     let match = Match(record: record, owner: owner.object)
     if RequestRecorder.isUsed {
-      RequestRecorder.note(service, servedBy: (record, record.lifetime.isShared ? match.owner : self), by: asker)
+      RequestRecorder.note(service, servedBy: match.provider(for: self), by: asker)
     }
     if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
     return (match, initializer)
@@ -210,7 +210,7 @@ extension InitializerRegistry {
 
   /// Returns the cell that has the value that requests share, or will have it; nil if the registration was withdrawn.
   private func foundCell(of record: RegistrationRecord, in resolution: Resolution) -> ValueCell? {
-    guard let kept = record.kept else { return resolution.sharedCell(of: record, for: self) }
+    guard let kept = record.kept else { return resolution.sharedCell(of: Provider(record, in: self)) }
     let copy = ValueCell(record.service.type)
     switch kept.findCell(deliveringTo: copy.memory, of: record, in: self) {
     case .withdrawn: return nil
@@ -222,7 +222,11 @@ extension InitializerRegistry {
   }
 
   private func drop(_ cell: ValueCell, of record: RegistrationRecord, in resolution: Resolution) {
-    if let kept = record.kept { kept.drop(cell, in: self) } else { resolution.drop(cell, of: record, for: self) }
+    if let kept = record.kept {
+      kept.drop(cell, in: self)
+    } else {
+      resolution.drop(cell, of: Provider(record, in: self))
+    }
   }
 
   /// Runs the initializer of a value that several requests share.

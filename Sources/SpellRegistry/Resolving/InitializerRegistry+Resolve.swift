@@ -101,9 +101,9 @@ extension InitializerRegistry {
     let thread = CurrentThread.current
     return try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let result =
-        if let match {
-          try putScopedValue(memory, request, match.record, of: Borrowed(match.owner), on: thread)
-        } else { try putValue(memory, request, on: thread) }
+        if let match { try putValue(memory, request, from: match, on: thread) } else {
+          try putValue(memory, request, on: thread)
+        }
       switch result {
       case .value(let match): if let match { callHooks(memory, of: match, at: request.point) }
       case .nothing where match != nil: return false
@@ -150,17 +150,25 @@ extension InitializerRegistry {
     }
   }
 
+  /// Puts the value of a registration that was found before in memory.
+  ///
+  /// Never inlined, because each inlined copy of ``putScopedValue(_:_:_:of:on:)`` has 3 KB of code.
+  ///
+  /// - Returns: `.nothing` if the registration keeps its values and was withdrawn since.
+  @inline(never) func putValue(
+    _ memory: ValueMemory, _ request: borrowing Request, from match: Match, on thread: CurrentThread
+  ) throws(InjectionError) -> PutResult {
+    try putScopedValue(memory, request, match.record, of: Borrowed(match.owner), on: thread)
+  }
+
   /// Puts a registration's value in `memory`: the value that the scope keeps, or a new value from the initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller found it.
-  @inline(__always) func putScopedValue(
+  @inline(__always) private func putScopedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
-    if RequestRecorder.isUsed {
-      let provider = record.lifetime.isShared ? owner.object : self
-      RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
-    }
+    if RequestRecorder.isUsed { note(request, servedBy: Match(record: record, owner: owner.object), on: thread) }
     if record.service.id != request.id {
       if try !putConvertedValue(memory, request, record, of: owner, on: thread) { return .nothing() }
     } else {
@@ -186,6 +194,10 @@ extension InitializerRegistry {
       return .value(callingHooksOf: Match(record: record, owner: owner.object))
     }
     return .value(callingHooksOf: nil)
+  }
+
+  @inline(never) private func note(_ request: borrowing Request, servedBy match: Match, on thread: CurrentThread) {
+    RequestRecorder.note(request.service, servedBy: match.provider(for: self), on: thread)
   }
 
   /// Puts a value that a registration or its factory keeps in memory, or a new value from `make` if there is none yet.
@@ -224,7 +236,7 @@ extension InitializerRegistry {
   @inline(never) private func putGraphValue(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
   ) throws(InjectionError) {
-    let cell = thread.resolution.sharedCell(of: record, for: self)
+    let cell = thread.resolution.sharedCell(of: Provider(record, in: self))
     if record.initializer.isOutOfReach {
       if cell.gate.isReady { return cell.copyValue(to: memory) }
       // The initializer may be running elsewhere, but this thread can't wait for it.
@@ -250,7 +262,8 @@ extension InitializerRegistry {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
-      guard case .value = try putScopedValue(cell.memory, inner, record, of: owner, on: thread) else { return false }
+      let match = Match(record: record, owner: owner.object)
+      guard case .value = try putValue(cell.memory, inner, from: match, on: thread) else { return false }
       cell.gate.settle(as: CreationGate.ready)
       optional.putSome(cell.memory, in: memory)
       return true
@@ -274,7 +287,9 @@ extension InitializerRegistry {
     case .instance(let put): put(memory)
     case .factory: putFactory(memory, record, request, on: thread)
     case .async:
-      if let awaited = AwaitedValues.current?.take(of: record, for: self) { return awaited.copyValue(to: memory) }
+      if let awaited = AwaitedValues.current?.take(of: Provider(record, in: self)) {
+        return awaited.copyValue(to: memory)
+      }
       let run = thread.runOfFrames ?? .ofThisTask
       if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)

@@ -2,6 +2,8 @@
 package struct Match {
   package let record: RegistrationRecord
   package let owner: InitializerRegistry
+
+  package init(record: RegistrationRecord, owner: InitializerRegistry) { (self.record, self.owner) = (record, owner) }
 }
 
 extension InitializerRegistry {

@@ -4,9 +4,6 @@ internal import Synchronization
 ///
 /// Requests that come from a hook of a registration or registry aren't recorded.
 package final class RequestRecorder: Sendable {
-  /// A registration, and the registry that provides its initializer's dependencies.
-  package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)
-
   private let receive: @Sendable (_ asker: Provider?, _ service: Service, _ provider: Provider?) -> Void
 
   /// Creates a recorder that passes requests to a closure.
@@ -33,7 +30,7 @@ package final class RequestRecorder: Sendable {
     if thread.fields.turn.isInHook { return }
     for frame in thread.fields.frames.reversed() where frame.task == thread.fields.turn.task {
       if let record = frame.record?.object, let registry = frame.registry?.object {
-        current?.receive((record, registry), service, provider)
+        current?.receive(Provider(record, in: registry), service, provider)
         return
       }
       if let run = frame.run?.object { return note(service, servedBy: provider, by: run) }
@@ -42,6 +39,6 @@ package final class RequestRecorder: Sendable {
   }
 
   static func note(_ service: Service, servedBy provider: Provider?, by run: AsyncRun?) {
-    current?.receive(run.map { ($0.record, $0.registry) }, service, provider)
+    current?.receive(run.map { Provider($0.record, in: $0.registry) }, service, provider)
   }
 }

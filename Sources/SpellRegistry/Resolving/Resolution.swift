@@ -8,22 +8,6 @@ internal import Synchronization
 /// The ``ThreadState`` holds the resolution while its thread resolves a value. An async initializer may move between
 /// threads, so its ``AsyncRun`` also holds the resolution.
 final class Resolution: Sendable {
-  struct GraphKey: Hashable {
-    private let record: ObjectIdentifier
-    private let registry: ObjectIdentifier
-
-    init(_ record: RegistrationRecord, _ registry: InitializerRegistry) {
-      (self.record, self.registry) = (ObjectIdentifier(record), ObjectIdentifier(registry))
-    }
-  }
-
-  /// A value, with references that keep alive the two objects that its `GraphKey` identifies by address.
-  private struct GraphValue: Sendable {
-    let cell: ValueCell
-    let record: RegistrationRecord
-    let registry: InitializerRegistry
-  }
-
   /// A scheduled call of a completion hook, which is due at the end of the resolution.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
@@ -33,7 +17,7 @@ final class Resolution: Sendable {
   }
 
   private struct State: Sendable {
-    var graph: [GraphKey: GraphValue] = [:]
+    var graph: [Provider: ValueCell] = [:]
     var completions: [Completion] = []
     /// The registrations whose completion hooks led, one after another, to the hook that is running now.
     ///
@@ -52,31 +36,26 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Returns the cell that all requests of the resolution share for the value of a registration and a registry.
+  /// Returns the cell that all requests of the resolution share for the value of a provider.
   ///
   /// - Parameter make: Creates the cell for the first request, with a lock held.
-  func sharedCell(
-    of record: RegistrationRecord, for registry: InitializerRegistry, make: () -> ValueCell
-  ) -> ValueCell {
-    let key = GraphKey(record, registry)
-    return state.withLock { state in
-      if let known = state.graph[key] { return known.cell }
-      let value = GraphValue(cell: make(), record: record, registry: registry)
-      state.graph[key] = value
-      return value.cell
+  func sharedCell(of provider: Provider, make: () -> ValueCell) -> ValueCell {
+    state.withLock { state in
+      let cell = state.graph[provider] ?? make()
+      state.graph[provider] = cell
+      return cell
     }
   }
 
-  func sharedCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell {
-    sharedCell(of: record, for: registry) { ValueCell(record.service.type) }
+  func sharedCell(of provider: Provider) -> ValueCell {
+    sharedCell(of: provider) { ValueCell(provider.record.service.type) }
   }
 
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
-  func drop(_ cell: ValueCell, of record: RegistrationRecord, for registry: InitializerRegistry) {
-    let key = GraphKey(record, registry)
-    let dropped = state.withLock { state -> GraphValue? in
-      guard state.graph[key]?.cell === cell, !cell.gate.isReady else { return nil }
-      return state.graph.removeValue(forKey: key)
+  func drop(_ cell: ValueCell, of provider: Provider) {
+    let dropped = state.withLock { state -> ValueCell? in
+      guard state.graph[provider] === cell, !cell.gate.isReady else { return nil }
+      return state.graph.removeValue(forKey: provider)
     }
     withExtendedLifetime(dropped) {}
   }

@@ -1,0 +1,30 @@
+/// A registration, and the registry in which its initializer runs, which provides the initializer's dependencies.
+package struct Provider: Sendable {
+  package let record: RegistrationRecord
+  package let registry: InitializerRegistry
+
+  init(_ record: RegistrationRecord, in registry: InitializerRegistry) {
+    (self.record, self.registry) = (record, registry)
+  }
+}
+
+extension Provider: Hashable {
+  package static func == (left: Self, right: Self) -> Bool {
+    left.record === right.record && left.registry === right.registry
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(record))
+    hasher.combine(ObjectIdentifier(registry))
+  }
+}
+
+extension Match {
+  /// Returns the provider of the value that a registry gets from the registration.
+  ///
+  /// A value that is shared between resolutions is made in the registry that keeps it, so that it doesn't depend on the
+  /// registry that is asked first. Any other value is made in the registry that is asked.
+  package func provider(for asked: InitializerRegistry) -> Provider {
+    Provider(record, in: record.lifetime.isShared ? owner : asked)
+  }
+}
