@@ -95,16 +95,15 @@ internal import Synchronization
   /// Calls `body` with exclusive access to the state.
   @inline(__always) func change<Result: ~Copyable>(_ body: (inout State) -> sending Result) -> sending Result {
     unsafe first.pointee.lock.withLock { _ in
-      guard let stripes = unsafe stripes.load(ordering: .relaxed) else { return unsafe body(&state.pointee) }
-      return unsafe Self.holding(stripes, from: 0) { unsafe body(&state.pointee) }
+      unsafe Self.holding(stripes.load(ordering: .relaxed), from: 0) { unsafe body(&state.pointee) }
     }
   }
 
-  /// Calls `body` while holding the stripes whose index isn't less than `index`.
+  /// Calls `body` while holding the stripes, if there are any, whose index isn't less than `index`.
   @inline(never) private static func holding<Result: ~Copyable>(
-    _ stripes: UnsafeMutablePointer<Stripe>, from index: Int, _ body: () -> sending Result
+    _ stripes: UnsafeMutablePointer<Stripe>?, from index: Int, _ body: () -> sending Result
   ) -> sending Result {
-    if index == count { return body() }
+    guard let stripes = unsafe stripes, index < count else { return body() }
     return unsafe stripes[index].gate.lock.withLock { _ in unsafe holding(stripes, from: index + 1, body) }
   }
 

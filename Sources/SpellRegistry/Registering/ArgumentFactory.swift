@@ -88,8 +88,7 @@ extension Initializer {
             arguments.append(AnyHashable(argument))
             if argument != argument { areEqualToThemselves = false }
           }
-          let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
-          try source.putValue(in: memory, Made.self, for: kept) { resolver in
+          try source.putValue(in: memory, Made.self, for: areEqualToThemselves ? arguments : nil) { resolver in
             memory.put(try make(resolver, repeat each argument))
           }
         })

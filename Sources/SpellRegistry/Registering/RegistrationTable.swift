@@ -202,7 +202,10 @@ struct RegistrationTable: ~Copyable, Sendable {
       plain: plain.withValue(of: service) { $0.record },
       limited: limited.withValue(of: service) { $0.candidates(named: name) },
       universal: universal.isEmpty ? nil : universal.candidates(named: name),
-      hiding: hider.map { hider in (hider, hidden.withValue(of: hider.service.id) { copy $0 } ?? []) })
+      hider: hider,
+      hidden: hider.flatMap { hider in
+        hidden.withValue(of: hider.service.id) { $0.filter { $0.age < hider.age && $0.key == hider.key } }
+      } ?? [])
   }
 
   /// The registrations that may be chosen for a request.
@@ -213,24 +216,32 @@ struct RegistrationTable: ~Copyable, Sendable {
     fileprivate let plain: RegistrationRecord?
     fileprivate let limited: Lists?
     fileprivate let universal: Lists?
-    /// A registration to leave out, together with those that hide it, and the hidden registrations of its service.
-    fileprivate let hiding: (hider: RegistrationRecord, hidden: [RegistrationRecord])?
+    /// A registration to leave out, together with those that hide it.
+    fileprivate let hider: RegistrationRecord?
+    /// The registrations that `hider` hides.
+    fileprivate let hidden: [RegistrationRecord]
 
     /// Calls `body` with each of the registrations.
     @inline(__always) func forEach(_ body: (RegistrationRecord) -> Void) {
-      guard let (hider, hidden) = hiding else { return forEachInForce(body) }
-      // Registrations that hide each other have equal keys, and the older one is hidden.
-      let key = hider.key
-      forEachInForce { if $0.age < hider.age || $0.key != key { body($0) } }
-      for record in hidden where record.age < hider.age && record.key == key { body(record) }
+      // One loop over all lists, because each inlined copy of `body` would have a kilobyte of code.
+      for number in 0..<6 {
+        for record in list(number) {
+          // Registrations that hide each other have equal keys, and the older one is hidden.
+          if let hider, record.age >= hider.age, record.key == hider.key { continue }
+          body(record)
+        }
+      }
     }
 
-    @inline(__always) private func forEachInForce(_ body: (RegistrationRecord) -> Void) {
-      if let plain { body(plain) }
-      limited?.others.forEach(body)
-      limited?.named?.forEach(body)
-      universal?.others.forEach(body)
-      universal?.named?.forEach(body)
+    private func list(_ number: Int) -> [RegistrationRecord] {
+      switch number {
+      case 0: plain.map { [$0] } ?? []
+      case 1: limited?.others ?? []
+      case 2: limited?.named ?? []
+      case 3: universal?.others ?? []
+      case 4: universal?.named ?? []
+      default: hidden
+      }
     }
   }
 

@@ -8,39 +8,13 @@ internal import Support
   /// The name with which the factory was requested.
   let requestedName: String?
 
-  /// Puts a new value in memory, and calls the hooks.
-  @usableFromInline func putValue(
-    in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
-  ) throws(InjectionError) {
-    try call(in: memory, type) { request, registry, thread throws(InjectionError) in
-      try putNew(in: memory, request, registry, on: thread, make: make)
-    }
-  }
-
-  /// Puts the value that is kept for the arguments in memory, or else a new value, and calls the hooks.
+  /// Makes one call of the factory: puts a value in memory, and calls the hooks.
   ///
-  /// - Parameter arguments: The arguments; nil if an argument isn't equal to itself, in which case no value is kept.
-  func putValue(
-    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
-  ) throws(InjectionError) {
-    guard let arguments, record.makesKept else { return try putValue(in: memory, type, make: make) }
-    try call(in: memory, type) { request, registry, thread throws(InjectionError) in
-      let values = record.factoryValues ?? graphValues(in: registry, on: thread)
-      try values.with(arguments, type, of: record, in: registry) { kept throws(InjectionError) in
-        let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
-          gate throws(InjectionError) in
-          try putNew(in: memory, request, registry, gate: gate, on: thread, make: make)
-        }
-        // A factory still makes values after its registration was withdrawn, but it keeps none.
-        if !isPut { try putNew(in: memory, request, registry, on: thread, make: make) }
-      }
-    }
-  }
-
-  /// Runs one call of the factory and then the hooks, as part of the resolution in progress or as a new resolution.
-  @inline(__always) private func call(
-    in memory: ValueMemory, _ type: any Any.Type,
-    _ body: (borrowing Request, InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
+  /// The call is part of the resolution in progress or, if there is none, a resolution of its own.
+  ///
+  /// - Parameter arguments: The arguments for which a value is kept; nil to make a new value.
+  @usableFromInline func putValue(
+    in memory: ValueMemory, _ type: any Any.Type, for arguments: [AnyHashable]? = nil, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     var request = Request(type, record.service.key, named: requestedName)
     // The value's objects hold their registry as the factory does.
@@ -51,11 +25,32 @@ internal import Support
     }
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      try body(request, record.lifetime.isShared ? asked.owner(of: record) : asked, thread)
+      let registry = record.lifetime.isShared ? asked.owner(of: record) : asked
+      if let arguments, record.makesKept {
+        try putKept(in: memory, request, registry, for: arguments, on: thread, make: make)
+      } else {
+        try putNew(in: memory, request, registry, on: thread, make: make)
+      }
       if record.hooks.areUsed || asked.mayCallHooks {
         asked.callHooks(memory, of: Match(record: record, owner: asked.owner(of: record)), at: request.point)
       }
       return true
+    }
+  }
+
+  /// Puts the value that is kept for the arguments in memory, or else a new value.
+  @inline(never) private func putKept(
+    in memory: ValueMemory, _ request: borrowing Request, _ registry: InitializerRegistry, for arguments: [AnyHashable],
+    on thread: CurrentThread, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    let values = record.factoryValues ?? graphValues(in: registry, on: thread)
+    try values.with(AnyHashable(arguments), request.type, of: record, in: registry) { kept throws(InjectionError) in
+      let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
+        gate throws(InjectionError) in
+        try putNew(in: memory, request, registry, gate: gate, on: thread, make: make)
+      }
+      // A factory still makes values after its registration was withdrawn, but it keeps none.
+      if !isPut { try putNew(in: memory, request, registry, on: thread, make: make) }
     }
   }
 
