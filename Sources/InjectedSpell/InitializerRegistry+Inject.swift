@@ -124,7 +124,7 @@ extension Injected: InjectableProperty {
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
     guard case .once = policy else { return nil }
-    try storage.waitForValue()
+    try cell.waitForValue()
     guard !storage.hasValue, let made = try storage.prepared(in: container, from: registry, hook: hook) else {
       return nil
     }
@@ -134,7 +134,7 @@ extension Injected: InjectableProperty {
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {
     guard let value = service as? Value else { return false }
     // While a re-injection replaces the property's value, the property still has the old value.
-    try storage.waitForValue()
+    try cell.waitForValue()
     if holds(service) { return true }
     if case .weak(let weakStorage) = policy {
       try weakStorage.store(WeakValue(holding: value), replacing: true)
@@ -147,7 +147,7 @@ extension Injected: InjectableProperty {
 
   /// Returns whether the service is an object that the property already has as its value.
   private func holds(_ service: any Sendable) -> Bool {
-    let value: Value? = if case .weak(let weak) = policy { weak.value?.value() } else { storage.value }
+    let value: Value? = if case .weak(let weak) = policy { weak.value.map { $0.value() } } else { storage.value }
     guard let value, type(of: service as Any) is any AnyObject.Type else { return false }
     let held = (value as? any OptionalValue).map(\.content) ?? value
     return (held as AnyObject?) === (service as AnyObject)

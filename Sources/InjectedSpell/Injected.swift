@@ -41,7 +41,9 @@
     case once
     case everyRead
     /// Asks the registry until there is a value, and holds that value weakly in the associated storage.
-    case weak(PropertyStorage<WeakValue>)
+    ///
+    /// An assigned nil is a value too.
+    case weak(PropertyStorage<WeakValue?>)
   }
 
   @inlinable init(
@@ -121,29 +123,31 @@
 
   /// Returns the value of a property that holds its value weakly, after asking the registry if necessary.
   @usableFromInline func resolve(
-    in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue>
+    in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue?>
   ) throws(InjectionError) -> Value {
     if let known = weakStorage.value { return known.value() }
     var made: (value: Value, callHooks: () -> Void)?
-    var isMaker = false
-    var weakValue = WeakValue(holding: Value?.none)
+    var weakValue: WeakValue?
     // A single resolution makes the value and calls the injection hooks. Completion hooks run at the end of the
     // resolution, and so after the injection hooks.
     try InitializerRegistry.resolvingTogether { () throws(InjectionError) in
       weakValue = try weakStorage.makeValue(
         in: container, callsHooks: false,
         fallback: { memory, _ throws(InjectionError) in
-          (made, isMaker) = (try storage.prepared(in: container, from: nil, hook: hook), true)
-          memory.put(WeakValue(holding: made?.value))
+          made = try storage.prepared(in: container, from: nil, hook: hook)
+          // Nil isn't stored, so that the next read asks the registry again.
+          guard let weakValue = WeakValue(holding: made?.value) else { return false }
+          memory.put(Optional(weakValue))
           return true
         })
       // The hooks are called only after the value is stored, so that they can read the property.
       made?.callHooks()
     }
-    // Nil isn't kept, so that the next read asks the registry again.
-    if isMaker && !weakValue.isAlive { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
+
+  /// The cell that stores the property's value, and in which a thread that makes the value lets other threads wait.
+  var cell: PropertyCell { if case .weak(let weakStorage) = policy { weakStorage.cell } else { storage.cell } }
 
   @inlinable mutating func assign(_ value: Value) {
     if case .weak(let weakStorage) = policy {
@@ -179,7 +183,7 @@ extension Injected {
   ///
   /// If the constant holds its value weakly, the result is false after the value is gone.
   public var hasValue: Bool {
-    if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
+    if case .weak(let weakStorage) = policy { return weakStorage.value??.isAlive ?? false }
     return storage.hasValue
   }
 
@@ -192,10 +196,7 @@ extension Injected {
   ///
   /// The constant's first value stays in memory as long as the constant does, because other threads may be reading it.
   /// A weakly held value doesn't stay in memory. For a property, use `$property.reset()`.
-  public func reset() {
-    if case .weak(let weakStorage) = policy { weakStorage.forget() }
-    storage.forget()
-  }
+  public func reset() { cell.forget() }
 
   /// The registry of a constant such as `let clock = Injected<Clock>()`, which was current at the constant's creation.
   ///
@@ -225,8 +226,11 @@ extension Injected {
     /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
     /// being created still get that value.
     public mutating func reset() {
-      if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
-      injected.storage = injected.storage.replacedWithNothing()
+      if case .weak(let weakStorage) = injected.policy {
+        injected.policy = .weak(weakStorage.replacedWithNothing())
+      } else {
+        injected.storage = injected.storage.replacedWithNothing()
+      }
     }
 
     /// The registry that the property asks, which was current when the enclosing object was created.

@@ -23,19 +23,21 @@ public enum WeakInjectionPolicy: Sendable {
 
 /// The weakly held value of an `@Injected(.weak)` property.
 @usableFromInline struct WeakValue: Sendable {
-  private let reference: WeakReference?
+  fileprivate let reference: WeakReference
 
-  /// Creates a weak reference to the object that an Optional wraps, or no reference if the Optional is nil.
-  @usableFromInline init<Value>(holding value: Value?) {
-    let object = value.flatMap { ($0 as? any OptionalValue)?.content }
-    reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
+  /// Creates a weak reference to the object that an Optional wraps; the result is nil if the Optional is nil.
+  @usableFromInline init?<Value>(holding value: Value?) {
+    guard let object = value.flatMap({ ($0 as? any OptionalValue)?.content }) else { return nil }
+    reference = WeakReference(object, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))")
   }
 
-  var isAlive: Bool { reference?.object != nil }
+  var isAlive: Bool { reference.object != nil }
+}
 
-  /// Returns the object as a value of the property's Optional type, or nil of that type if the object is gone.
+extension WeakValue? {
+  /// Returns the object as a value of the property's Optional type, or nil of that type if there is no object anymore.
   func value<Value>(as: Value.Type = Value.self) -> Value {
-    if let object = reference?.object, let value = object as? Value { return value }
+    if let object = self?.reference.object, let value = object as? Value { return value }
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
       trap("@Injected(.weak) of \(TypeName.of(Value.self)), which isn't an Optional, can't read nil.")
     }

@@ -198,6 +198,19 @@ private final class Holder: InjectionObserver {
     #expect(holder.heard == [])
   }
 
+  @Test("a weak property doesn't store the nil of a registration, and keeps a value that the hooks of nil give it")
+  func weakDoesNotStoreNil() {
+    let (kept, calls, seen) = (Clock(), Counter(), Shared<[Clock?]>([]))
+    let property = Injected<Clock?>(.weak)
+    registry.register(Clock?.self) { calls.value > 0 ? kept : nil }
+      .onInjection { _, _ in
+        if calls.increment() == 1 { seen.update { $0.append(property.value) } }
+      }
+    #expect(property.value == nil)
+    #expect(seen.value.map { $0 === kept } == [true])
+    #expect(property.hasValue)
+  }
+
   @Test("a weak property whose value isn't an object stops the program")
   func weakOfAValueThatIsNotAnObjectStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {

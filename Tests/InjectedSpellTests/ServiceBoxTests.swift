@@ -1,3 +1,4 @@
+import Foundation
 import InjectedSpell
 import SpellRegistry
 import TestSupport
@@ -234,6 +235,31 @@ private final class Piano: @unchecked Sendable { @Injected(.tone) var tone }
     }
     box.clear()
     #expect(holder.clock == nil)
+  }
+
+  @Test("a service box leaves a weak property the value that another thread is making", arguments: 1...10)
+  func waitsForAWeakValue(round: Int) async {
+    // `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
+    final class Holder: @unchecked Sendable { @Injected(.weak) var clock: Clock? }
+    let (registry, box, clock) = (InitializerRegistry(), ServiceBox(), Clock())
+    let (hooks, begun, filling) = (Counter(), Latch(), Latch())
+    registry.register(Clock.self) {
+      begun.open()
+      filling.wait()
+      for _ in 0..<100 { sched_yield() }
+      return clock
+    }
+    registry.onInjection { _, _ in hooks.increment() }
+    box.register(clock, named: "clock")
+    let holder = registry.run { Holder() }
+    await onThreads(
+      { _ = holder.clock },
+      {
+        begun.wait()
+        filling.open()
+        #expect(box.fill(holder, \.$clock).filled == ["clock"])
+      })
+    #expect(hooks.value == 1)
   }
 
   @Test("a cleared service box drops its services but not itself")

@@ -40,6 +40,12 @@ extension PropertyCell {
     try memory.head.gate.begin(on: thread, for: { point(in: container).step() }, unless: isDone)
   }
 
+  /// Waits for the thread, if any, that is making the property's value.
+  ///
+  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
+  ///   thread.
+  package func waitForValue() throws(InjectionError) { _ = try beginValue { _ in true } }
+
   /// Marks the value in the cell, which no other thread uses yet, as assigned.
   @usableFromInline func settleAsAssigned() {
     fields.isAssigned.store(true, ordering: .relaxed)
@@ -63,7 +69,7 @@ extension PropertyCell {
   /// Drops the property's value, even while other threads read the property.
   ///
   /// The property's first value stays in memory for as long as the cell. A thread that is making a value doesn't store it.
-  func forget() {
+  package func forget() {
     if memory.head.gate.current != CreationGate.vacant { replace(with: .nothing, CreationGate.dropped, on: nil) }
   }
 

@@ -90,12 +90,6 @@
   /// Whether the property has a value, determined without making one.
   public var hasValue: Bool { cell.hasValue }
 
-  /// Waits for the thread, if any, that is making the property's value.
-  ///
-  /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
-  ///   thread.
-  package func waitForValue() throws(InjectionError) { _ = try cell.beginValue { _ in true } }
-
   /// The property's value, or nil if there is none, determined without making one.
   public var value: Value? { cell.withValue { $0.value() } }
 
