@@ -233,7 +233,7 @@ extension Injected {
       }
     }
 
-    /// The registry that the property asks, which was current when the enclosing object was created.
+    /// The registry that was current when the enclosing object was created.
     ///
     /// An object can pass this registry on to an object that it creates: `$service.registry.run { Child() }`.
     ///

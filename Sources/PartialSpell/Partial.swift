@@ -196,7 +196,8 @@ extension Partial {
   private func load(at point: InjectionPoint) throws(PartialError) -> Value? {
     let loader: any PartialLoader
     do throws(InjectionError) {
-      loader = try storage.registry.resolve(
+      // The registry that the property asks is current.
+      loader = try InitializerRegistry.current.resolve(
         (any PartialLoader).self, named: point.propertyName, in: point.container)
     } catch {
       let isMissing = error.code == .notRegistered && error.path.count == 1

@@ -161,6 +161,22 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "new")
   }
 
+  @Test("re-injection in a service box's registry, and in no other, reaches the values from there in its services")
+  func inABox() {
+    // `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
+    final class Service: @unchecked Sendable { @Injected var tracker: any Tracker }
+    let (box, service) = (ServiceBox(), Service())
+    register("own")
+    register("old", in: box.registry)
+    box.register(service, named: "service")
+    #expect(service.tracker.label == "old")
+    register("new", in: box.registry)
+    registry.reinject((any Tracker).self)
+    #expect(service.tracker.label == "old")
+    box.registry.reinject((any Tracker).self)
+    #expect(service.tracker.label == "new")
+  }
+
   @Test("re-injection keeps no object alive and releases the old service with its object")
   func keepsNoObjectAliveAndReleasesTheOldServiceWithItsObject() {
     weak var old: FileTracker?

@@ -89,7 +89,10 @@ extension PropertyCell {
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback,
     on thread: CurrentThread
   ) throws(InjectionError) {
-    let (registry, isKept) = try registry(for: container, orCurrent: hasExpression)
+    // An expression needs no registry, so it runs even if the property's own registry no longer exists.
+    guard let (registry, isKept) = target(for: container) ?? (hasExpression ? (.current, false) : nil) else {
+      throw goneRegistry(in: container)
+    }
     var request = request(in: container)
     (request.isForStorage, request.isFromKept) = (true, isKept)
     // Each re-injection starts a new epoch. The epoch is read before the value is made, so that a re-injection in the
@@ -144,59 +147,60 @@ extension PropertyCell {
   ///
   /// A stored value was assigned, or injected by a `ServiceBox`. The property doesn't store a value from the registry.
   ///
-  /// - Parameter requested: The registry to ask; nil for the registry that ``registry(for:)`` returns.
+  /// - Parameter requested: The registry to ask; nil for the registry that the property asks by itself.
   @usableFromInline func readOrMakeTransient(
     _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?, hasHook: Bool,
     hook: (AnyObject) -> Void
   ) throws(InjectionError) {
     if CreationGate.hasValue(self.memory.head.gate.current), copyValue(to: memory) { return }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
-      let registry = if let requested { requested } else { try registry(for: container).registry }
-      guard case .value(let match) = try putTransientValue(memory, in: container, from: registry) else {
+      guard let target = target(for: container, requested: requested) else { throw goneRegistry(in: container) }
+      guard case .value(let match) = try putTransientValue(memory, in: container, from: target) else {
         guard let optional = fields.type as? any OptionalValue.Type else { return false }
         optional.putNil(in: memory)
         return true
       }
-      callHooks(memory, of: match, by: registry, in: container, hasHook: hasHook, hook: hook)
+      callHooks(memory, of: match, by: target.registry, in: container, hasHook: hasHook, hook: hook)
       return true
     }
   }
 
-  /// Puts a value from `registry` in `memory` without storing the value in the property.
+  /// Puts a value from the target's registry in `memory` without storing the value in the property.
   ///
   /// - Returns: `.nothing` if the property is an Optional and nothing is registered for it.
   func putTransientValue(
-    _ memory: ValueMemory, in container: AnyObject?, from registry: InitializerRegistry
+    _ memory: ValueMemory, in container: AnyObject?, from target: Target
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     var request = request(in: container)
-    // A weak link means that the property's own registry may keep the container alive. Another registry is assumed not
-    // to do so. The objects that the other registry makes for this property may therefore keep that registry alive.
-    request.isFromKept = fields.link.isWeak && registry === fields.link.registry
-    let result = try registry.putValue(memory, request, on: thread)
-    if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
+    request.isFromKept = target.isWeak
+    let result = try target.registry.putValue(memory, request, on: thread)
+    if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw target.registry.missing(request) }
     return result
   }
 
-  /// Returns the registry to ask for the value.
+  /// A registry to ask for the value, and whether objects that it makes for the property must hold it weakly.
+  typealias Target = (registry: InitializerRegistry, isWeak: Bool)
+
+  /// Returns the registry to ask for the value; nil if it no longer exists.
   ///
   /// The container is the object that holds the property. If it is in a `ServiceBox`, and the box's registry or one of
   /// its parents has a registration for the property's request, the result is the box's registry. Otherwise, the result
   /// is the property's own registry.
   ///
-  /// - Parameter orCurrent: Whether to return the current registry if the property's own registry no longer exists.
-  ///   The argument is true for a property with an expression, because the expression needs no registry.
-  /// - Returns: The registry. If `isWeak` is true, objects that the registry makes for the property must hold the
-  ///   registry weakly.
-  /// - Throws: `.notRegistered` if the property's own registry no longer exists and `orCurrent` is false.
-  func registry(
-    for container: AnyObject?, orCurrent: Bool = false
-  ) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
+  /// - Parameter requested: The result's registry; nil for the registry that the property asks by itself.
+  func target(for container: AnyObject?, requested: InitializerRegistry? = nil) -> Target? {
+    // A weak link means that the property's own registry may keep the container alive. Another registry is assumed not
+    // to do so. The objects that the other registry makes for this property may therefore keep that registry alive.
+    if let requested { return (requested, fields.link.isWeak && requested === fields.link.registry) }
     if Adoptions.areUsed, let container, let adopter = adopter(of: container) { return (adopter, fields.link.isWeak) }
-    if let target = fields.target { return (target.registry, target.isWeak) }
-    if orCurrent { return (.current, false) }
+    return fields.target
+  }
+
+  /// Reports a request that no registry gets, and returns its error, because the property's registry no longer exists.
+  func goneRegistry(in container: AnyObject?) -> InjectionError {
     fields.link.reporter?.report(request(in: container), isFound: false)
-    throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
+    return InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
   /// Returns the registry of the `ServiceBox` that contains the container, or nil if there is no box.
@@ -215,10 +219,10 @@ extension PropertyCell {
 
   /// Returns whether a re-injection has made the property's value outdated.
   ///
-  /// A value is outdated if the property's registry or one of its parents has re-injected the property's service since
-  /// the value was made or last checked. An assigned value is never outdated. If the value isn't outdated, the function
-  /// stores the current epoch in the gate. Later calls then return false at once, until a re-injection, for example,
-  /// starts the next epoch.
+  /// A value is outdated if the registry that the property asks, or one of its parents, has re-injected the property's
+  /// service since the value was made or last checked. An assigned value is never outdated. If the value isn't outdated,
+  /// the function stores the current epoch in the gate. Later calls then return false at once, until a re-injection, for
+  /// example, starts the next epoch.
   ///
   /// - Parameter state: The state of the gate, which contains the epoch of the value.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
@@ -227,8 +231,8 @@ extension PropertyCell {
     // Only the first value of a cell may have been assigned.
     let isAssigned = state == made && fields.isAssigned.load(ordering: .relaxed)
     if !isAssigned { fields.link.reporter?.report(request(in: container)) }
-    // If the property's own registry no longer exists, the old value stays, so it isn't outdated.
-    if !isAssigned, let registry = fields.link.registry {
+    // If the registry no longer exists, the old value stays, so it isn't outdated.
+    if !isAssigned, let registry = target(for: container)?.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
       // An instance of another type, registered with `as: .anySupertype`, may serve the request. A re-injection of the

@@ -178,8 +178,8 @@
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
     let made = ValueCell(cell.fields.type)
-    let registry = if let registry { registry } else { try cell.registry(for: container).registry }
-    guard case .value(let match) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
+    guard let target = cell.target(for: container, requested: registry) else { throw cell.goneRegistry(in: container) }
+    guard case .value(let match) = try cell.putTransientValue(made.memory, in: container, from: target) else {
       return nil
     }
     made.gate.settle(as: CreationGate.ready)
@@ -187,7 +187,7 @@
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
-      { cell.callHooks(made.memory, of: match, by: registry, in: container) { hook?($0, value) } }
+      { cell.callHooks(made.memory, of: match, by: target.registry, in: container) { hook?($0, value) } }
     )
   }
 
@@ -204,7 +204,8 @@
   /// Calls the hooks for a value that the property didn't request, such as a service that a `ServiceBox` injected.
   package func callHooks(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
     let made = ValueCell(Value.self) { $0.put(value) }
-    cell.callHooks(made.memory, of: nil, by: cell.fields.link.registry, in: container) { hook?($0, value) }
+    let registry = cell.target(for: container)?.registry
+    cell.callHooks(made.memory, of: nil, by: registry, in: container) { hook?($0, value) }
   }
 
   /// Drops the value, so that the next read makes a new value.

@@ -7,8 +7,9 @@ extension InitializerRegistry {
   /// Each property takes the new value at its next read, in the isolation of that read, and then calls the hooks that
   /// every injection calls. This method therefore keeps no object alive, and accesses no property of an actor or a
   /// main-actor object from outside.
-  /// It affects the objects that were made while this registry or a child was current. A property whose type is a
-  /// supertype of `Value` also gets the new value if its request now finds a registered instance of type `Value`.
+  /// It affects the properties that ask this registry or a child: those of objects that were made while it was current,
+  /// and those of services in its `ServiceBox`. A property whose type is a supertype of `Value` also gets the new value if
+  /// its request now finds a registered instance of type `Value`.
   /// Assigned values stay, as do values for which nothing is registered now. An `@Injected(.weak)` property requests a
   /// new value only after a call of `$property.reset()`. After a property's value was replaced, each read of the
   /// property takes a lock.
