@@ -128,7 +128,9 @@ extension Injected: InjectableProperty {
     guard !storage.hasValue, let made = try storage.prepared(in: container, from: registry, hook: hook) else {
       return nil
     }
-    return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.callHooks : {} }
+    return { () throws(InjectionError) in
+      try storage.store(made.value, replacing: false, inEpoch: made.epoch) ? made.callHooks : {}
+    }
   }
 
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {

@@ -126,7 +126,7 @@
     in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue?>
   ) throws(InjectionError) -> Value {
     if let known = weakStorage.value { return known.value() }
-    var made: (value: Value, callHooks: () -> Void)?
+    var made: (value: Value, epoch: UInt, callHooks: () -> Void)?
     var weakValue: WeakValue?
     // A single resolution makes the value and calls the injection hooks. Completion hooks run at the end of the
     // resolution, and so after the injection hooks.

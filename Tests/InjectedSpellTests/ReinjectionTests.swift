@@ -177,6 +177,24 @@ private class Page: InjectionObserver {
     #expect(service.tracker.label == "new")
   }
 
+  @Test("re-injection while an object is filled reaches the values that were created before it")
+  func whileAnObjectIsFilled() throws {
+    final class Page {
+      @Injected var clock: Clock
+      @Injected var tracker: any Tracker
+    }
+    let new = Clock()
+    registry.register(.instance(Clock()))
+    registry.register((any Tracker).self) { resolver in
+      resolver.registry.register(.instance(new))
+      resolver.registry.reinject(Clock.self)
+      return FileTracker()
+    }
+    let page = Page()
+    try registry.inject(into: page)
+    #expect(page.clock === new)
+  }
+
   @Test("re-injection keeps no object alive and releases the old service with its object")
   func keepsNoObjectAliveAndReleasesTheOldServiceWithItsObject() {
     weak var old: FileTracker?

@@ -55,14 +55,14 @@ extension PropertyCell {
   /// Stores the value that `put` puts in memory, unless the property already has a value and `replacing` is false.
   ///
   /// - Returns: Whether the value was stored.
-  func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
+  func store(replacing: Bool, inEpoch epoch: UInt, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     guard let former = try beginValue(on: thread, unless: { !replacing && CreationGate.hasValue($0) }) else {
       return false
     }
     let later = laterCell(from: former)
     put(later?.memory ?? memory.value)
-    store(later, inEpoch: memory.epoch, on: thread)
+    store(later, inEpoch: epoch, on: thread)
     return true
   }
 

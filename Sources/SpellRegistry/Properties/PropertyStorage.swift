@@ -169,14 +169,16 @@
     }
   }
 
-  /// Returns a value from the registry without storing it, and a function that calls the hooks with that value.
+  /// Returns a value from the registry without storing it, the epoch before it was made, and a function that calls the
+  /// hooks with that value.
   ///
   /// The result is nil if the property's type is an Optional and nothing is registered for it.
   ///
   /// - Parameter registry: The registry to ask; nil to ask the property's own registry.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
-  ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
+  ) throws(InjectionError) -> (value: Value, epoch: UInt, callHooks: () -> Void)? {
+    let epoch = memory.epoch
     let made = ValueCell(cell.fields.type)
     guard let target = cell.target(for: container, requested: registry) else { throw cell.goneRegistry(in: container) }
     guard case .value(let match) = try cell.putTransientValue(made.memory, in: container, from: target) else {
@@ -186,19 +188,21 @@
     let whole = made.type == Value.self ? made : made.wrapped(as: Value.self)
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
-      value,
+      value, epoch,
       { cell.callHooks(made.memory, of: match, by: target.registry, in: container) { hook?($0, value) } }
     )
   }
 
   /// Stores a value, unless the property already has a value and `replacing` is false.
   ///
+  /// - Parameter epoch: The epoch before the value was made, after which each re-injection makes the value outdated; nil
+  ///   if no registry has made it.
   /// - Returns: Whether the value was stored.
   /// - Throws: `.cycle` if the calling thread is making the value, or if the thread that makes it waits for the calling
   ///   thread.
   @discardableResult
-  package func store(_ value: Value, replacing: Bool) throws(InjectionError) -> Bool {
-    try cell.store(replacing: replacing) { $0.put(value) }
+  package func store(_ value: Value, replacing: Bool, inEpoch epoch: UInt? = nil) throws(InjectionError) -> Bool {
+    try cell.store(replacing: replacing, inEpoch: epoch ?? memory.epoch) { $0.put(value) }
   }
 
   /// Calls the hooks for a value that the property didn't request, such as a service that a `ServiceBox` injected.
