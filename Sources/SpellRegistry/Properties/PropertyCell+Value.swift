@@ -46,11 +46,8 @@ extension PropertyCell {
   ///   thread.
   package func waitForValue() throws(InjectionError) { _ = try beginValue { _ in true } }
 
-  /// Marks the value in the cell, which no other thread uses yet, as assigned.
-  @usableFromInline func settleAsAssigned() {
-    fields.isAssigned.store(true, ordering: .relaxed)
-    store(nil, inEpoch: memory.epoch, on: nil)
-  }
+  /// Marks the value in the memory of the cell, which no other thread uses yet, as the property's value.
+  @usableFromInline func settle() { store(nil, inEpoch: memory.epoch, on: nil) }
 
   /// Stores the value that `put` puts in memory, unless the property already has a value and `replacing` is false.
   ///

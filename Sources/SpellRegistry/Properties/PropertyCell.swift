@@ -21,20 +21,24 @@ extension PropertyCell {
   ///
   /// No registry is asked for a value in this form. Instead, each read passes a ``Fallback`` closure that makes the
   /// value.
-  @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
+  @usableFromInline func allocate(
+    for type: any Any.Type, size: Int, alignment: Int, isAssigned: Bool = false
+  ) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
         type: type, propertyType: fields.propertyType, place: fields.place, key: fields.key,
         requestedName: fields.requestedName,
-        link: fields.link)
+        link: fields.link, isAssigned: isAssigned)
     }
   }
 
   /// Returns an empty cell for the same property, and for the same type of value, as the cell `other`.
-  @usableFromInline static func allocate(like other: PropertyCell) -> PropertyCell {
+  ///
+  /// - Parameter isAssigned: Whether the cell's first value is an assigned one.
+  @usableFromInline static func allocate(like other: PropertyCell, isAssigned: Bool) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
-    return other.allocate(for: other.fields.type, size: size, alignment: alignment)
+    return other.allocate(for: other.fields.type, size: size, alignment: alignment, isAssigned: isAssigned)
   }
 
   private var service: Service { Service(fields.propertyType, key: fields.key) }
@@ -229,7 +233,7 @@ extension PropertyCell {
     let (made, current) = (CreationGate.state(CreationGate.ready, in: state), memory.epoch)
     if current == made { return false }
     // Only the first value of a cell may have been assigned.
-    let isAssigned = state == made && fields.isAssigned.load(ordering: .relaxed)
+    let isAssigned = state == made && fields.isAssigned
     if !isAssigned { fields.link.reporter?.report(request(in: container)) }
     // If the registry no longer exists, the old value stays, so it isn't outdated.
     if !isAssigned, let registry = target(for: container)?.registry {

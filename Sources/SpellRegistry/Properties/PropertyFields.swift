@@ -15,6 +15,8 @@ struct PropertyFields: ~Copyable {
   /// The name with which the property asks the registry; nil to use the property's own name.
   let requestedName: String?
   let link: RegistryLink
+  /// Whether the first value is an assigned one, which a re-injection doesn't replace.
+  var isAssigned = false
   /// The replacement of the property's first value.
   let later = Lock(Later.unused)
   /// Whether the cell's own memory contains a value, the property's first, which the cell's deinitializer destroys.
@@ -22,11 +24,6 @@ struct PropertyFields: ~Copyable {
   /// The value stays in the memory after another one has taken its place. The thread that made the value sets the flag
   /// with releasing order. Other threads may therefore read the value after they load the flag with acquiring order.
   let hasFirstValue = Atomic(false)
-  /// Whether the first value was assigned, so that a re-injection doesn't replace it.
-  ///
-  /// Relaxed ordering suffices: a thread sets the flag before it marks the gate as ready, and other threads read the
-  /// flag only after they find the gate ready.
-  let isAssigned = Atomic(false)
 
   /// The value that has taken the place of the property's first value.
   enum Later: ~Copyable, Sendable {

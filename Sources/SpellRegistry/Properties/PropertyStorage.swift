@@ -58,9 +58,9 @@
   ///
   /// Assign the new storage to the wrapper's field.
   @inlinable public func replaced(with value: Value) -> PropertyStorage {
-    let storage = replacedWithNothing()
+    let storage = PropertyStorage(.allocate(like: cell, isAssigned: true))
     storage.memory.value.put(value)
-    storage.cell.settleAsAssigned()
+    storage.cell.settle()
     return storage
   }
 
@@ -68,7 +68,7 @@
   ///
   /// Assign the new storage to the wrapper's field.
   @inlinable public func replacedWithNothing() -> PropertyStorage {
-    PropertyStorage(.allocate(like: cell))
+    PropertyStorage(.allocate(like: cell, isAssigned: false))
   }
 
   /// The source location of the property's declaration.
