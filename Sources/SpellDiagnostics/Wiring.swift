@@ -54,17 +54,11 @@ struct Wiring {
     rootCount = providers.count
     while needs.count < providers.count {
       let asker = providers[needs.count]
-      var needed = asker.record.dependencies.map { service in
-        let provider = asker.registry.provider(serving: service).map { number(of: $0, in: &providers) }
-        return Need(service: service, provider: provider)
-      }
-      if asker.record.wraps {
-        let wrapped = asker.registry.match(wrappedBy: asker.record).map {
-          number(of: $0.provider(for: asker.registry), in: &providers)
-        }
-        needed.append(Need(service: asker.record.service, provider: wrapped))
-      }
-      needs.append(needed)
+      needs.append(
+        asker.registry.needs(of: asker.record).map { service, _, match in
+          let provider = match.map { number(of: $0.provider(for: asker.registry), in: &providers) }
+          return Need(service: service, provider: provider)
+        })
       recordedNeeds.append(
         (recorded ? asker.record.suppliers : []).compactMap { record in
           guard let owner = owners[ObjectIdentifier(record)] else { return nil }

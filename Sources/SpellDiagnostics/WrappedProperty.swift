@@ -135,9 +135,9 @@ extension InitializerRegistry {
     of record: RegistrationRecord, for property: WrappedProperty, _ service: Service
   ) -> InjectionError? {
     var seen: Set<ObjectIdentifier> = []
-    guard property.necessity == .required, let way = wayToAsync(from: record, &seen), let last = way.last else {
-      return nil
-    }
+    guard property.necessity == .required,
+      let way = wayToAsync(from: record, named: property.requestedName, &seen), let last = way.last
+    else { return nil }
     let step = InjectionStep(service, servedBy: record, ofProperty: property.name, in: property.containerType)
     return InjectionError(
       .notReady, through: [step] + way.dropFirst().map(\.step),
@@ -150,15 +150,16 @@ extension InitializerRegistry {
 
   /// Returns the registrations from `record` to an async one that it needs, if no scope keeps a value on the way.
   ///
-  /// - Parameter seen: The registrations that were searched already.
+  /// - Parameters:
+  ///   - name: The name in the request that `record` serves.
+  ///   - seen: The registrations that were searched already.
   private func wayToAsync(
-    from record: RegistrationRecord, _ seen: inout Set<ObjectIdentifier>
+    from record: RegistrationRecord, named name: String?, _ seen: inout Set<ObjectIdentifier>
   ) -> [RegistrationRecord]? {
     if record.lifetime.isShared || !seen.insert(ObjectIdentifier(record)).inserted { return nil }
     if record.isAsync { return [record] }
-    let needs = record.dependencies.compactMap { provider(of: $0)?.record } + [match(wrappedBy: record)?.record]
-    for case let need? in needs {
-      if let way = wayToAsync(from: need, &seen) { return [record] + way }
+    for case (_, let name, let need?) in needs(of: record, named: name) {
+      if let way = wayToAsync(from: need.record, named: name, &seen) { return [record] + way }
     }
     return nil
   }

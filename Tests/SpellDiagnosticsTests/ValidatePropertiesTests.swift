@@ -133,6 +133,14 @@ struct ValidatePropertiesTests {
     #expect(registry.validate(properties: lamp).isEmpty)
   }
 
+  @Test("an async registration that a decoration wraps is found by the property's name, not by the decoration's")
+  func asyncInDecoration() throws {
+    registry.register(Address.self, named: .containing("ess"), .async { Address() })
+    registry.decorate(Address.self, named: .containing("addr")) { $0 }
+    let address = try #require(properties.first { $0.description == "Branch.address" })
+    #expect(registry.validate(properties: [address]).map(\.code) == [.notReady])
+  }
+
   @Test("an instance of any supertype, a parent's registration, an async and a main-actor one serve")
   func otherRegistrations() {
     registry.register(.instance(Bike(), as: .anySupertype))

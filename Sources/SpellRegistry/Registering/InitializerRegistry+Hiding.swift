@@ -60,11 +60,8 @@ extension InitializerRegistry {
 extension InitializerRegistry {
   /// Returns the registration whose value the initializer of `hider` wraps, for a request to this registry.
   ///
-  /// The result is nil if `hider` wraps nothing.
-  ///
   /// - Parameter name: The name in the request; nil for the name to which `hider` is limited.
-  package func match(wrappedBy hider: RegistrationRecord, named name: String? = nil) -> Match? {
-    guard hider.wraps else { return nil }
+  func match(wrappedBy hider: RegistrationRecord, named name: String? = nil) -> Match? {
     let name = name ?? hider.name?.text
     let request = Request(hider.service, named: name, inClass: hider.container?.type as? any AnyObject.Type)
     guard case .match(let record, let owner) = find(request, hiddenBy: hider) else { return nil }

@@ -42,12 +42,17 @@ extension InitializerRegistry {
     return search.values
   }
 
-  /// The registrations that serve what a registration's initializer is known to need; missing ones are left out.
+  /// Returns what a registration's initializer is known to need before it runs, for a request to this registry.
   ///
-  /// What a decoration wraps is requested with the same name as the decoration.
-  fileprivate func needs(of record: RegistrationRecord, named name: String?) -> [(match: Match, name: String?)] {
-    let dependencies = record.dependencies.compactMap { match(Request($0, named: nil)) }
-    return dependencies.map { ($0, nil) } + (match(wrappedBy: record, named: name).map { [($0, name)] } ?? [])
+  /// An autowired initializer needs its parameters. A decoration needs what it wraps, under the name of its own request.
+  ///
+  /// - Parameter name: The name in the request.
+  /// - Returns: The needs, each with the name of its request and the registration that serves it; nil if none does.
+  package func needs(
+    of record: RegistrationRecord, named name: String? = nil
+  ) -> [(service: Service, name: String?, match: Match?)] {
+    let wrapped = record.wraps ? [(record.service, name, match(wrappedBy: record, named: name))] : []
+    return record.dependencies.map { ($0, nil, match(Request($0, named: nil))) } + wrapped
   }
 }
 
@@ -77,7 +82,7 @@ private struct NeedSearch {
     defer { way.remove(provider) }
     let count = values.count
     do {
-      for (need, name) in registry.needs(of: record, named: name) {
+      for case (_, let name, let need?) in registry.needs(of: record, named: name) {
         guard let initializer = need.record.initializer.async else {
           try await awaitNeeds(of: need, named: name, for: registry)
           continue
