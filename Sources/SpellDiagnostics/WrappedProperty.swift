@@ -45,7 +45,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     _ label: String, of valueType: any Any.Type, in containerType: any Any.Type, named containerName: String,
     module: String, wrapper: String, need: PropertyNeed, mayHaveKey: Bool
   ) {
-    name = label.hasPrefix("_") ? String(label.dropFirst()) : label
+    name = WrappedProperties.name(ofLabel: label) ?? label
     self.wrapper = wrapper
     self.valueType = valueType
     self.containerType = containerType

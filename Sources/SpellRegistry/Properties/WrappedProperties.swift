@@ -7,6 +7,14 @@ package enum WrappedProperties {
     let place: SourcePlace
   }
 
+  /// Returns the name of the property whose storage has a label in reflection; nil for hidden storage.
+  ///
+  /// The storage of a `lazy var` or an actor is hidden, for example.
+  package static func name(ofLabel label: String) -> String? {
+    if label.hasPrefix("$") { return nil }
+    return label.hasPrefix("_") ? String(label.dropFirst()) : label
+  }
+
   private static let known = Lock<[Key: StoredField]>([:])
 
   /// Returns the wrapped properties of an object, or an empty array if the object's class has a custom mirror.
@@ -74,9 +82,5 @@ package enum WrappedProperties {
 }
 
 extension StoredField {
-  /// The property's name; nil for hidden storage, such as the storage of a `lazy var` or an actor.
-  fileprivate var name: String? {
-    if label.hasPrefix("$") { return nil }
-    return label.hasPrefix("_") ? String(label.dropFirst()) : label
-  }
+  fileprivate var name: String? { WrappedProperties.name(ofLabel: label) }
 }
