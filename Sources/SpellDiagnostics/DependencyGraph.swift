@@ -1,3 +1,5 @@
+internal import SpellRegistry
+
 /// A graph of the dependencies of registered types, available as nodes and edges, as text, and as a picture.
 ///
 /// ```swift
@@ -21,6 +23,10 @@ public struct DependencyGraph: Sendable {
     public internal(set) var place: String?
     /// Whether the type has injected properties, and is neither registered nor needed by another type.
     public internal(set) var isContainer = false
+    /// The place of the declared key that the node is for; nil if it is for a type.
+    var key: SourcePlace?
+    /// The part of ``type`` that a drawing shows, which is without the key's place; nil for all of it.
+    var title: String?
   }
 
   /// A dependency of one type on another.

@@ -115,7 +115,7 @@ private struct Drawing {
     rootServices = Set(roots.map(\.service))
     let others = links.flatMap { [$0.asker?.service, $0.provider?.service ?? $0.service].compactMap(\.self) }
     services = rootServices.union(others + properties.map { $0.provider?.service ?? $0.service })
-    var meanings = Dictionary(grouping: services, by: \.title).mapValues { Set($0) }
+    var meanings = Dictionary(grouping: services) { $0.title + $0.keySuffix }.mapValues { Set($0) }
     for property in properties where !services.contains(property.container) {
       meanings[property.containerName, default: []].insert(property.container)
     }
@@ -135,38 +135,47 @@ private struct Drawing {
       // A request by code outside initializers isn't a dependency, but the registration of the requested value is a
       // node.
       if asker == nil && link.provider == nil { continue }
-      let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
+      let needed = link.provider.map(node(of:)) ?? node(of: link.service, isOthers: link.isOthers)
       nodes += [asker, needed].compactMap(\.self)
       if let asker { edges.append(.init(from: asker.type, to: needed.type, isObserved: link.isObserved)) }
     }
     for property in properties {
       let isContainer = !services.contains(property.container)
-      let from = label(isContainer ? property.containerName : property.container.title, of: property.container)
-      let needed = property.provider.map(node(of:)) ?? .init(type: name(of: property.service, isOthers: false))
-      nodes += [.init(type: from, isContainer: isContainer), needed]
-      edges.append(.init(from: from, to: needed.type))
+      var container = node(of: property.container, titled: isContainer ? property.containerName : nil)
+      container.isContainer = isContainer
+      let needed = property.provider.map(node(of:)) ?? node(of: property.service)
+      nodes += [container, needed]
+      edges.append(.init(from: container.type, to: needed.type))
     }
     return DependencyGraph(nodes: nodes, edges: edges)
   }
 
   private func node(of record: RegistrationRecord) -> DependencyGraph.Node {
     let isRoot = rootIDs.contains(ObjectIdentifier(record))
-    let name = name(of: record.service, isOthers: !isRoot && !record.isDefault)
     // Without an addition, what is hidden would be the same node as its hider.
     let isHidden = hidden.contains(ObjectIdentifier(record))
     let addition = isHidden ? " of \(record.place)" : record.isDefault && !isRoot ? ", its own value" : ""
-    return DependencyGraph.Node(
-      type: name + addition, scope: record.scopeName,
-      names: record.name.map { [$0.source] } ?? [], place: record.place.description)
+    var node = node(of: record.service, isOthers: !isRoot && !record.isDefault, adding: addition)
+    (node.scope, node.place) = (record.scopeName, record.place.description)
+    node.names = record.name.map { [$0.source] } ?? []
+    return node
   }
 
-  private func name(of service: Service, isOthers: Bool) -> String {
-    let name = label(service.title, of: service)
-    return isOthers && rootServices.contains(service) ? "\(name) of another registry" : name
-  }
-
-  /// Returns a service's title, or its name with the module if several services or containers have that title.
-  private func label(_ title: String, of service: Service) -> String {
-    meanings[title, default: []].count > 1 ? service.qualifiedName : title
+  /// Returns the node of a service that has no registration.
+  ///
+  /// Its name has the module if several services or containers have the title.
+  ///
+  /// - Parameters:
+  ///   - title: The title of a container; nil for the service's own.
+  ///   - isOthers: Whether the service is another registry's.
+  ///   - addition: The end of the name.
+  private func node(
+    of service: Service, titled title: String? = nil, isOthers: Bool = false, adding addition: String = ""
+  ) -> DependencyGraph.Node {
+    let title = title ?? service.title
+    let isAmbiguous = meanings[title + service.keySuffix, default: []].count > 1
+    let name = isAmbiguous ? service.qualifiedName : title
+    let end = (isOthers && rootServices.contains(service) ? " of another registry" : "") + addition
+    return DependencyGraph.Node(type: name + service.keySuffix + end, key: service.key?.place, title: name + end)
   }
 }

@@ -116,6 +116,15 @@ import Testing
     #expect(graph.svg().contains(/>any Clock&lt;Duration&gt; \(key at DrawingTests.swift:[0-9]+, singleton\)</))
   }
 
+  @Test("the label of a key's registration that others hide has the key's place, too, and that of the registration")
+  func hiddenKeys() {
+    registry.register(.drawn, fileID: "App/Setup.swift", line: 12) { ContinuousClock() }
+    registry.decorate(.drawn) { $0 }
+    let text = registry.graph().mermaid()
+    #expect(text.matches(of: /key at DrawingTests.swift:[0-9]+, singleton\)/).count == 2)
+    #expect(text.contains("any Clock#lt;Duration#gt; of App/Setup.swift:12 (key at "))
+  }
+
   @Test("an empty registry's are whole, too")
   func empty() throws {
     let graph = registry.graph()

@@ -73,19 +73,13 @@ extension DependencyGraph.Node {
   /// If the node is for an `InjectionKey`, a note gives the key's file and line. Another note gives the scope, unless
   /// it is `unique`. A type that has no registration, and isn't a container, has the note `missing`.
   var label: String {
-    var name = type[...]
-    var notes: [String] = []
-    if let key = type.firstRange(of: Service.keyPreposition) {
-      name = type[..<key.lowerBound]
-      let place = type[key.upperBound...]
-      notes.append("key at \(place.split(separator: "/").last ?? place)")
-    }
+    var notes = key.map { ["key at \($0.description.split(separator: "/").last ?? "")"] } ?? []
     switch scope {
     case nil: if !isContainer { notes.append("missing") }
     case "unique"?: break
     case let scope?: notes.append(scope)
     }
-    return notes.isEmpty ? String(name) : "\(name) (\(notes.joined(separator: ", ")))"
+    return (title ?? type) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
   }
 }
 

@@ -12,17 +12,16 @@ package struct Service: Sendable, Hashable {
   var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
   package var name: String { TypeName.of(type) + keySuffix }
-  private var keySuffix: String { key.map { "\(Self.keyPreposition)\($0.place)" } ?? "" }
-  /// The text that `name` puts between the type and the place of the key's declaration.
-  package static let keyPreposition = " of the key declared at "
-  /// The label of the service in a graph: `name` or, for a factory, a text such as `factory of Ticket from Int`.
+  /// The end of the service's name, such as ` of the key declared at App/Keys.swift:3`; empty without a key.
+  package var keySuffix: String { key.map { " of the key declared at \($0.place)" } ?? "" }
+  /// The type in words: `Clock` or, for a factory, a text such as `factory of Ticket from Int`.
   package var title: String {
-    guard let factory = type as? any FactoryType.Type else { return name }
+    guard let factory = type as? any FactoryType.Type else { return TypeName.of(type) }
     let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")
-    return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)") + keySuffix
+    return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)")
   }
-  /// The service in words, as in `name`, but with the module in the type's name.
-  package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
+  /// The type's name with its module.
+  package var qualifiedName: String { _typeName(type, qualified: true) }
 
   /// The service's type if it is an Optional.
   ///
