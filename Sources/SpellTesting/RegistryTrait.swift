@@ -104,13 +104,12 @@ extension Issue {
     if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports an issue at a source location such as `Module/File.swift:3`, or at the test if the location isn't known.
-  fileprivate static func report(_ text: String, at place: String?, in test: Test?) {
-    let parts = place?.split(separator: ":") ?? []
-    guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
+  /// Reports an issue at a place, or at the test if the place isn't known or its file has no module.
+  fileprivate static func report(_ text: String, at place: SourcePlace?, in test: Test?) {
+    guard let place, case let file = "\(place.fileID)", file.contains("/") else {
       return report(text, at: test?.sourceLocation ?? #_sourceLocation)
     }
-    report(text, at: .init(fileID: String(parts[0]), filePath: String(parts[0]), line: max(line, 1), column: 1))
+    report(text, at: .init(fileID: file, filePath: file, line: max(Int(place.line), 1), column: 1))
   }
 }
 
@@ -151,7 +150,7 @@ package final class RegistryEscapes: Sendable {
       \(what) came from the shared registry, outside of any test, while a test with its own registration ran: \
       \(running.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
       Task { … } instead, or registry.run { … } in it. If the code belongs to another test, give that test .registry, too.
-      """, at: step.declaration, in: first.test)
+      """, at: step.declarationPlace, in: first.test)
     return true
   }
 
@@ -168,7 +167,7 @@ package final class RegistryEscapes: Sendable {
         \(step.property ?? step.typeName) is used in the test \(other.name), and belongs to the registry of \
         \(other.id == test.id ? "another case of it" : "the test \(test.name)"). Both have the object, as a static: make it \
         in each test, or register it and inject it.
-        """, at: step.declaration, in: other)
+        """, at: step.declarationPlace, in: other)
     }
   }
 

@@ -25,6 +25,7 @@ extension InjectionKeys {
   fileprivate static let leafOnMainActor = InjectionKey(scope: .singleton, .onMainActor { Wired(net: WebNet()) })
   fileprivate static let wiredAsync = InjectionKey(
     scope: .singleton, .async { Wired(net: try await $0.resolveAsync(.tested)) })
+  fileprivate static let oddPlace = InjectionKey<any Net>(fileID: "App/Odd: file.swift", line: 3) { WebNet() }
   fileprivate static let line = InjectionKey(.factory { (_, number: Int) in Line(number: number) })
 }
 private final class Client { @Injected(.net) var net }
@@ -92,6 +93,13 @@ private func resolveAll(in registry: InitializerRegistry) async throws {
     }
     #expect(found.count == 4)
     #expect(found.allSatisfy { $0.text.contains("or `.liveInTests()` if its own value suits tests") })
+  }
+
+  @Test("is an issue at the key's place, also in a file whose name has a colon", .registry(.strict))
+  func place() async throws {
+    let found = try await issues { _ = try InitializerRegistry.current.resolve(.oddPlace) }
+    #expect(found.map(\.location.fileID) == ["App/Odd: file.swift"])
+    #expect(found.map(\.location.line) == [3])
   }
 
   @Test("makes the value for tests of a key that says that it suits them", .registry)

@@ -8,7 +8,7 @@ package struct InjectionStep: Sendable {
   /// The property that made the request; nil if there is none, or if its container isn't known.
   private var asker: Property?
   /// The place of the property's declaration; nil if none is known.
-  private var declarationPlace: SourcePlace?
+  package private(set) var declarationPlace: SourcePlace?
   private var registered: Registered?
 
   private struct Property: Sendable {

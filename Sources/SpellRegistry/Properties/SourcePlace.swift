@@ -2,8 +2,8 @@ internal import Support
 
 /// A location in source code, such as `App/Page.swift:3`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
-  @usableFromInline let fileID: StaticString
-  @usableFromInline let line: UInt32
+  @usableFromInline package let fileID: StaticString
+  @usableFromInline package let line: UInt32
   @usableFromInline let column: UInt32
 
   /// Creates a location from the values of `#fileID`, `#line` and `#column`.

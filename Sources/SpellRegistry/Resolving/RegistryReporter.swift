@@ -10,12 +10,12 @@ package final class RegistryReporter: Sendable {
     /// Called with a message and a place when a test runs the live initializer of a key without a `test` initializer.
     ///
     /// If the closure is nil for the registry and all of its parents, the message is written to standard error instead.
-    package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
+    package var onLiveInitializer: (@Sendable (String, SourcePlace) -> Void)?
     /// Called with a message and a place before the program stops, if the registry or a child is current at that time.
     ///
     /// For example, the program stops if a property can't be injected. The closure isn't called if the mistake's place
     /// in the source code is unknown.
-    package var onFailure: (@Sendable (String, _ place: String) -> Void)?
+    package var onFailure: (@Sendable (String, SourcePlace) -> Void)?
     /// The test that the registry belongs to, with its place, for messages; nil if it isn't that of a test.
     package var test: String?
     fileprivate var onRequest: Watcher?
@@ -63,13 +63,13 @@ extension InitializerRegistry {
       its value\(step.property.map { " for \($0)" } ?? ""). Add `.test { … }` to the key's declaration, or `.liveInTests()` if \
       its own value suits tests; or register an initializer: registry.register(.key) { … }.\(ofType ?? "")
       """
-    if let report { return report(message, step.declaration ?? key.place.description) }
+    if let report { return report(message, step.declarationPlace ?? key.place) }
     writeToStandardError(
       "Spellbook: \(message) This is said once for each key. With the trait .registry(.strict), it is an issue.\n")
   }
 
   func reportFailure(_ message: String, at place: SourcePlace) {
-    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place.description)
+    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place)
   }
 
   /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
