@@ -30,23 +30,6 @@ public final class ServiceBox: Sendable {
   /// The registry in which the services are registered.
   public let registry: InitializerRegistry
 
-  private struct Entry: Sendable {
-    let service: any Sendable
-    /// The number of the call of ``register(_:named:)`` that added the service, counted from 1.
-    let number: UInt64
-    /// Registers the service in the box's registry, and returns a function that withdraws the registration.
-    let register: @Sendable () -> @Sendable () -> Void
-    /// The functions that withdraw the service's registrations (several after concurrent ``register(_:named:)`` calls).
-    var withdrawals: [@Sendable () -> Void] = []
-    /// The service as an object; nil if the service isn't an object.
-    var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
-  }
-  private struct State: Sendable {
-    var entries: [String: Entry] = [:]
-    var lastNumber: UInt64 = 0
-  }
-  private let state = Lock(State())
-
   /// Creates an empty box, which registers its services in `registry`.
   ///
   /// The box also registers itself in `registry`, for properties named `serviceBox`. For this reason, boxes shouldn't
@@ -62,53 +45,14 @@ public final class ServiceBox: Sendable {
   deinit { clear() }
 
   /// Adds a service to the box, in place of any service with the same name.
-  public func register<Service: Sendable>(_ service: Service, named name: String) {
-    let register: @Sendable () -> @Sendable () -> Void = { [registry] in
-      registry.register(named: .equal(to: name), .instance(service, as: .anySupertype)).unregister
-    }
-    let replaced = state.withLock { state in
-      state.lastNumber += 1
-      let entry = Entry(service: service, number: state.lastNumber, register: register)
-      let replaced = state.entries.updateValue(entry, forKey: name)
-      // `Adoptions` makes the properties of an object in the box ask the box's registry. The code holds the box's lock,
-      // so that no other call can end an object's adoption before it has begun.
-      if let object = replaced?.object { Adoptions.end(object, by: registry) }
-      if let object = entry.object { Adoptions.begin(object, by: registry) }
-      return replaced
-    }
-    registerCurrent(named: name)
-    for withdraw in replaced?.withdrawals ?? [] { withdraw() }
-  }
-
-  /// Registers the box's service named `name` in the box's registry, with no lock held.
   ///
-  /// During the registration, another thread may replace or remove the service in the box. After each registration, the
-  /// method therefore compares the registered service with the box's service, and repeats if they differ.
-  private func registerCurrent(named name: String) {
-    // A service that the box no longer has is withdrawn only after the box's current service is registered.
-    var outdated: [@Sendable () -> Void] = []
-    defer { for withdraw in outdated { withdraw() } }
-    while let entry = state.withLock({ $0.entries[name] }) {
-      let withdraw = entry.register()
-      let isCurrent = state.withLock { state in
-        guard state.entries[name]?.number == entry.number else { return false }
-        state.entries[name]?.withdrawals.append(withdraw)
-        return true
-      }
-      if isCurrent { return }
-      outdated.append(withdraw)
-    }
+  /// The box has the service for as long as the box's registry has its registration.
+  public func register<Service: Sendable>(_ service: Service, named name: String) {
+    registry.register(service, named: name, in: ObjectIdentifier(self), at: SourcePlace(fileID: #fileID, line: #line))
   }
 
   /// Removes all services from the box; objects that have been filled keep their services.
-  public func clear() {
-    let dropped = state.withLock { state in
-      defer { state.entries = [:] }
-      for case let object? in state.entries.values.map(\.object) { Adoptions.end(object, by: registry) }
-      return state.entries
-    }
-    for entry in dropped.values { for withdraw in entry.withdrawals { withdraw() } }
-  }
+  public func clear() { registry.removeServices(in: ObjectIdentifier(self)) }
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
@@ -211,12 +155,15 @@ public final class ServiceBox: Sendable {
 
   /// Passes the service named `name` to `inject`, and adds the result to `report`.
   ///
-  /// The name `serviceBox` stands for the box itself.
+  /// The name `serviceBox` also stands for the box itself.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
-    let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
+    let services = [registry.service(named: name, in: ObjectIdentifier(self)), name == "serviceBox" ? self : nil]
+      .compactMap(\.self)
     // An error means that this thread is making the property's value, or that another thread is making the value and
     // waits for this thread. In both cases, the service can't be injected.
-    guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
+    guard !services.isEmpty, let fits = try? services.contains(where: inject) else {
+      return report.missing.append(name)
+    }
     if fits { report.filled.append(name) } else { report.mismatched.append(name) }
   }
 }

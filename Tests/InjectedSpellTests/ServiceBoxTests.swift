@@ -300,6 +300,44 @@ private final class Piano: @unchecked Sendable { @Injected(.tone) var tone }
     #expect(throws: InjectionError.self) { try box.registry.run { Page() }.$clock.resolve() }
   }
 
+  @Test("a service box has only those services that its registry still has")
+  func hasTheServicesOfItsRegistry() {
+    final class Page { @Injected var clock: Clock }
+    let (box, clock) = (ServiceBox(), Clock())
+    box.register(Clock(), named: "clock")
+    box.registry.register(named: "clock", .instance(clock, as: .anySupertype))
+    #expect(box.fill(Page()).missing == ["clock"])
+    box.clear()
+    #expect(box.registry.run { Page() }.clock === clock)
+    box.register(Clock(), named: "clock")
+    box.registry.removeAll()
+    #expect(box.fill(Page()).missing == ["clock"])
+    let page = Page()
+    box.register(clock, named: "clock")
+    #expect(box.fill(page).filled == ["clock"] && page.clock === clock)
+  }
+
+  @Test("a service that was removed with its registry's other registrations asks its own registry again")
+  func removalFromTheRegistryEndsTheAdoption() {
+    let (box, own, pong) = (ServiceBox(), InitializerRegistry(), Pong())
+    own.register { pong }
+    let ping = own.run { Ping() }
+    box.register(ping, named: "ping")
+    box.registry.removeAll()
+    box.registry.register { Pong() }
+    #expect(ping.pong === pong)
+  }
+
+  @Test("a service named as the box takes precedence over the box where its type fits")
+  func serviceNamedAsTheBox() {
+    final class Page { @Injected var serviceBox: Clock }
+    final class Other { @Injected var serviceBox: ServiceBox }
+    let (box, clock, page, other) = (ServiceBox(), Clock(), Page(), Other())
+    box.register(clock, named: "serviceBox")
+    #expect(box.fill(page).filled == ["serviceBox"] && page.serviceBox === clock)
+    #expect(box.fill(other).filled == ["serviceBox"] && other.serviceBox === box)
+  }
+
   @Test("a service box retains no object that it fills")
   func retainsNoObjectThatItFills() {
     let box = ServiceBox()

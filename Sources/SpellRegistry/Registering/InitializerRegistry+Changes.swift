@@ -23,13 +23,17 @@ extension InitializerRegistry {
   }
 
   /// Adds a registration, which replaces an older registration for exactly the same requests.
-  func insert(_ record: RegistrationRecord) {
+  ///
+  /// - Parameter others: Returns other registrations that the new one also replaces, in the same change of the table.
+  func insert(
+    _ record: RegistrationRecord, inPlaceOf others: (borrowing RegistrationTable) -> [RegistrationRecord] = { _ in [] }
+  ) {
     prepare(for: record)
     var replaced: SourcePlace?
     withdraw { table in
       let former = table.insert(record)
       replaced = former?.place
-      return former.map { [$0] } ?? []
+      return (former.map { [$0] } ?? []) + others(table).filter { table.remove($0) }
     }
     if let replaced { record.note(replaced: replaced) }
   }
@@ -52,7 +56,7 @@ extension InitializerRegistry {
   /// The registrations lose their kept values in the same change of the table.
   ///
   /// - Parameter change: Returns the registrations that are no longer in the table.
-  private func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
+  func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
     var (records, values) = table.change { table in
       let records = change(&table)
       return (records, records.flatMap { $0.takeKeptValues(changing: &table) })

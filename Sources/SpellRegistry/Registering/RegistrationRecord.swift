@@ -58,6 +58,8 @@ package final class RegistrationRecord: Sendable {
     case bareName(BareName)
     /// The place of the registration that this one replaced.
     case replaced(SourcePlace)
+    /// The stay of the registered instance in a `ServiceBox`.
+    case adoption(Adoption)
     /// A registration from which this registration's initializer requested a value, according to a ``RequestRecorder``.
     case supplier(WeakReference)
   }
@@ -237,6 +239,11 @@ package final class RegistrationRecord: Sendable {
 
   /// The place of the registration that this one replaced; nil if there was none.
   package var replaced: SourcePlace? { firstNote { if case .replaced(let place) = $0 { place } else { nil } } }
+
+  /// The stay of the registered instance in a `ServiceBox`; nil if no box has registered it.
+  var adoption: Adoption? { firstNote { if case .adoption(let adoption) = $0 { adoption } else { nil } } }
+
+  func note(_ adoption: Adoption) { notes.withLock { $0.append(.adoption(adoption)) } }
 
   func note(replaced place: SourcePlace) { notes.withLock { $0.append(.replaced(place)) } }
 

@@ -135,6 +135,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     return limited.withValue(of: record.service.id) { $0.all } ?? []
   }
 
+  /// The instances in force that are registered for their supertypes and for exactly one name.
+  func instances(named name: String) -> [RegistrationRecord] { universal.named[name] ?? [] }
+
   /// The result of one lookup.
   enum Lookup {
     /// Only one registration can be chosen for the request, and its kept value was copied to the caller's memory.
