@@ -13,7 +13,7 @@ extension PropertyCell {
     allocate(size: size, alignment: alignment) {
       PropertyFields(
         type: type, propertyType: type, place: place, key: key, requestedName: name,
-        link: .current)
+        link: .current, isAssigned: false)
     }
   }
 

@@ -16,7 +16,7 @@ struct PropertyFields: ~Copyable {
   let requestedName: String?
   let link: RegistryLink
   /// Whether the first value is an assigned one, which a re-injection doesn't replace.
-  var isAssigned = false
+  let isAssigned: Bool
   /// The replacement of the property's first value.
   let later = Lock(Later.unused)
   /// Whether the cell's own memory contains a value, the property's first, which the cell's deinitializer destroys.
