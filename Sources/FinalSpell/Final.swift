@@ -90,12 +90,9 @@
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
-      if error.code != .notRegistered || error.path.count > 1 { error.stop(at: storage.place, canResolve: false) }
-      trap(
-        """
-        \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
-        registered for it. Assign it first, or look at \(check(in: container)) before.
-        """, at: storage.place)
+      let isMissing = error.code == .notRegistered && error.path.count == 1
+      let advice = "It was read before it was assigned. Assign it first, or look at \(check(in: container)) before."
+      (isMissing ? error.noting(advice) : error).stop(at: storage.place, canResolve: false)
     }
   }
 
