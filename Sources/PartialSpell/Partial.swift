@@ -135,7 +135,7 @@
   /// Never inlined, because the common read of a stored value has to stay small.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
-      let name = error.property?.split(separator: ".").last ?? "property"
+      let name = storage.point(in: container).step().propertyName ?? "property"
       trap("\(error)\n  A property can't throw; `try $\(name).load()` can, and throws this error.", at: storage.place)
     }
   }

@@ -139,6 +139,18 @@ private final class Wallet {
     #expect(message.contains("PartialErrorTests.swift:8"))
   }
 
+  @Test("stops the program with the call to write if reflection doesn't show the property's name")
+  func trapWithoutName() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Hidden: CustomReflectable {
+        @Partial var card: Card
+        var customMirror: Mirror { Mirror(self, children: []) }
+      }
+      _ = Hidden().card
+    }
+    #expect(text(result.standardErrorContent).contains("`try $property.load()`"))
+  }
+
   @Test("stops the program in a struct with the location of the declaration")
   func trapInStruct() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
