@@ -56,6 +56,19 @@ private final class Letter: Document {}
     #expect(message.contains("Assign it first, or look at $id.hasValue before"))
   }
 
+  @Test("a read before the assignment suggests only functions that the property has")
+  func suggestsWhatThePropertyHas() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      struct Offline: Error {}
+      InitializerRegistry.shared.register(Int.self) { throw Offline() }
+      _ = Document().id
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("threw Offline()"))
+    #expect(message.contains("do { try registry.resolve(Int.self) } catch"))
+    #expect(!message.contains("$id.resolve"))
+  }
+
   @Test("a test gets the message of a read before the assignment as an issue")
   func isReportedToATest() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {

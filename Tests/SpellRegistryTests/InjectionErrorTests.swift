@@ -273,7 +273,7 @@ private struct Trackers { let all: [any Tracker] }
           Path: Clock
             Clock: for Page.clock, declared at SpellRegistryTests/Spell.swift:7, registered at \(place(line))
           Nothing was kept, so the next request runs it again. Correct it, or handle the error: \
-        do { try $clock.resolve() } catch { … }.
+        do { try registry.resolve(Clock.self) } catch { … }.
         """)
   }
 

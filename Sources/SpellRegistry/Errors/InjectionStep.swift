@@ -87,7 +87,7 @@ package struct InjectionStep: Sendable {
   }
 
   /// The source code of a throwing call that requests this step's value, for use in messages.
-  var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(arguments))" }
+  var call: String { "registry.resolve(\(arguments)\(registered?.isForClass ?? false ? ", in: …" : ""))" }
 
   /// The source code of a call that wraps this step's value, without the body of its closure.
   var callThatDecorates: String { "registry.decorate(\(source)) { inner in … }" }
@@ -99,7 +99,7 @@ package struct InjectionStep: Sendable {
   /// The value of a registration for one class can't be awaited, because `resolveAsync` knows no container.
   var adviceToReachMainActor: String {
     if registered?.isForClass ?? false {
-      return "Ask for it on the main actor: try await MainActor.run { try registry.resolve(\(arguments), in: …) }."
+      return "Ask for it on the main actor: try await MainActor.run { try \(call) }."
     }
     return "Ask for it on the main actor, or await it: \(callThatAwaits)."
   }
