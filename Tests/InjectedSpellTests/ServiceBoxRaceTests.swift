@@ -80,6 +80,22 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     #expect(different == 0)
   }
 
+  @Test("one service is left of those of different types that threads register under one name at once")
+  func leavesOneOfDifferentTypes() async {
+    let boxes = (0..<repetitions(debug: 1_000, release: 10_000)).map { _ in ServiceBox() }
+    func register<Service: Sendable>(_ make: @escaping @Sendable () -> Service) -> @Sendable () -> Void {
+      { for box in boxes { box.register(make(), named: "service") } }
+    }
+    await onThreads(register { Clock() }, register { 1 }, register { "one" }, register { Clock() })
+    let left = boxes.map { box in
+      [
+        box.registry.isRegistered(Clock.self, named: "service"), box.registry.isRegistered(Int.self, named: "service"),
+        box.registry.isRegistered(String.self, named: "service"),
+      ].count { $0 }
+    }
+    #expect(left.count { $0 != 1 } == 0)
+  }
+
   @Test("a service that another one of its name replaces is no longer registered")
   func replacesAnotherType() {
     let box = ServiceBox()
