@@ -22,7 +22,9 @@ public enum WeakInjectionPolicy: Sendable {
 }
 
 /// The weakly held value of an `@Injected(.weak)` property.
-@usableFromInline struct WeakValue: Sendable {
+///
+/// This is a class because a read copies it, and a copy of a weak reference takes longer than a retain.
+@usableFromInline final class WeakValue: Sendable {
   fileprivate let reference: WeakReference
 
   /// Creates a weak reference to the object that an Optional wraps; the result is nil if the Optional is nil.
