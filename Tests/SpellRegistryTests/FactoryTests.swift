@@ -24,6 +24,18 @@ import Testing
     #expect(heard.value == ["Ticket", "Ticket"])
   }
 
+  @Test("of a declared key gives its registration's hooks, and the key's, what it makes")
+  func keyHooks() throws {
+    let heard = Shared<[String]>([])
+    let key = InjectionKey(.factory { (_, number: Int) in Ticket(number) })
+    _ = try registry.resolve(key, arguments: 1)
+    registry.register(key, .factory { (_, number: Int) in Ticket(number + 10) })
+      .onInjection { ticket, _ in heard.update { $0.append("registration \(ticket.number)") } }
+    registry.onInjection { value, _ in heard.update { $0.append("registry \((value as? Ticket)?.number ?? 0)") } }
+    #expect(try registry.resolve(key, arguments: 2).number == 12)
+    #expect(heard.value == ["registration 12", "registry 12"])
+  }
+
   @Test("has hooks whose requests share the values of scope graph with each other")
   func graphValues() throws {
     let (registry, isShared) = (registry, Counter())

@@ -9,11 +9,14 @@ extension InitializerRegistry {
   private var parentMayCallHooks: Bool { parent?.mayCallHooks ?? false }
 
   /// Calls the hooks of a registration and of the registries, for a request without a property.
+  ///
+  /// - Parameters:
+  ///   - memory: The memory of a value of the type that `point` requests.
+  ///   - match: The registration that made the value, or whose factory made it.
   func callHooks(_ memory: ValueMemory, of match: Match, at point: InjectionPoint) {
     let thread = CurrentThread.current
     thread.callingHooks {
-      let type = match.record.service == point.service ? match.record.service.type : point.propertyType
-      match.record.callHooks(memory, type, at: point, on: thread)
+      match.record.callHooks(memory, point.propertyType, at: point, on: thread)
       callOwnHooks(memory, point.propertyType, of: match, at: point)
     }
   }
