@@ -33,6 +33,18 @@ extension InjectionKeys {
     try (registry ?? self.registry).resolve((any Store).self, named: name).text
   }
 
+  @Test("isn't lost when another thread decorates the same type")
+  func twoThreads() async throws {
+    for _ in 0..<repetitions(debug: 500, release: 10_000) {
+      let registry = InitializerRegistry()
+      registry.register((any Store).self) { Real() }
+      await onThreads(
+        { registry.decorate((any Store).self) { Logged($0, "one") } },
+        { registry.decorate((any Store).self) { Logged($0, "two") } })
+      #expect(["one(two(real))", "two(one(real))"].contains(try registry.resolve((any Store).self).text))
+    }
+  }
+
   @Test("wraps what is registered, and several wrap each other in order")
   func wraps() throws {
     registry.register((any Store).self) { Real() }

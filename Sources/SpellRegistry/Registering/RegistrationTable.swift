@@ -77,8 +77,8 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var defaults = AddressTable<Entry>()
   /// The registrations that others hide, by service.
   ///
-  /// A hidden registration has the same `Key` as its hider. Together they are a stack, whose top is in
-  /// `plain`, `limited` or `universal`. The registration that was hidden last comes last in the list.
+  /// A hidden registration has the same `Key` as its hider. Together they are a stack in the order of their ages, whose
+  /// top, the newest, is in `plain`, `limited` or `universal`.
   private var hidden = AddressTable<[RegistrationRecord]>()
 
   /// All registrations except hidden ones and the defaults of keys, in the order of registration.
@@ -255,16 +255,20 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// - Returns: The replaced registration; nil if there was none.
   mutating func insert(_ record: RegistrationRecord) -> RegistrationRecord? { exchange(record, for: record) }
 
-  /// Adds a registration, which hides any registration with an equal `Key`.
+  /// Adds a registration, which hides any older registration with an equal `Key`.
+  ///
+  /// If another thread has added a newer one meanwhile, that one hides `record`.
   mutating func hide(behind record: RegistrationRecord) {
     guard let former = insert(record) else { return }
     let service = record.service.id
-    _ = hidden.insert((hidden.take(service) ?? []) + [former], for: service)
+    let older = former.age < record.age ? former : record
+    if older === record { _ = exchange(record, for: former) }
+    _ = hidden.insert((hidden.take(service) ?? []) + [older], for: service)
   }
 
   /// Removes a registration.
   ///
-  /// If it hides others, the last of them to be hidden serves again.
+  /// If it hides others, the newest of them serves again.
   ///
   /// - Returns: Whether the table had the registration.
   mutating func remove(_ record: RegistrationRecord) -> Bool {
@@ -276,7 +280,8 @@ struct RegistrationTable: ~Copyable, Sendable {
 
     func unhide(_ isWanted: (RegistrationRecord) -> Bool) -> RegistrationRecord? {
       guard var list = hidden.take(record.service.id) else { return nil }
-      let found = list.lastIndex(where: isWanted).map { list.remove(at: $0) }
+      let newest = list.indices.filter { isWanted(list[$0]) }.max { list[$0].age < list[$1].age }
+      let found = newest.map { list.remove(at: $0) }
       if !list.isEmpty { _ = hidden.insert(list, for: record.service.id) }
       return found
     }
