@@ -20,6 +20,12 @@ private final class App: Sendable {
   let session: Session
   init(client: Client, session: Session) { (self.client, self.session) = (client, session) }
 }
+private struct Left: Sendable { let client: Client }
+private struct Right: Sendable { let client: Client }
+private struct Both: Sendable {
+  let left: Left
+  let right: Right
+}
 @MainActor private final class Screen {
   let session: Session
   init(session: Session) { self.session = session }
@@ -80,6 +86,37 @@ private final class App: Sendable {
     }
     #expect(apps.allSatisfy { $0 === apps[0] && $0.session === $0.client.session })
     #expect(made.value == 1)
+  }
+
+  @Test("awaits once what a value that several others share needs", arguments: [0, 1])
+  func sharedByOthers(_ number: Int) async throws {
+    registerSession(.unique)
+    registry.register(scope: [.singleton, .graph][number], .autowire(Client.init))
+    registry.register(Left.self, .autowire(Left.init))
+    registry.register(Right.self, .autowire(Right.init))
+    registry.register(.autowire(Both.init))
+    let both = try await registry.resolveAsync(Both.self)
+    #expect(both.left.client === both.right.client && made.value == 1)
+    registry.register(
+      Both.self,
+      .async {
+        Both(left: try await $0.resolveAsync(), right: try await $0.resolveAsync())
+      })
+    _ = try await registry.resolveAsync(Both.self)
+    #expect(made.value == (number == 0 ? 1 : 2))
+  }
+
+  @Test("awaits a registration that is async since the search")
+  func becameAsync() async throws {
+    let (registry, made) = (registry, made)
+    registry.register(
+      scope: .singleton,
+      .async {
+        registry.register(Client.self, .async { Client(session: Session(made.increment())) })
+        return Session()
+      })
+    registry.register(.autowire(Client.init))
+    #expect(try await registry.resolveAsync(Client.self).session.number == 1)
   }
 
   @Test("awaits for an initializer of the main actor, and for an async one")

@@ -152,6 +152,17 @@ private final class Asking: @unchecked Sendable {
     #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
   }
 
+  @Test("has hooks that share the graph values of the resolution that makes it")
+  func hookShares() async throws {
+    let (registry, heard) = (InitializerRegistry(), Shared<[Clock]>([]))
+    registry.register(Clock.self, scope: .graph) { Clock() }
+    registry.register(Network.self, .async { Network(clock: try $0.resolve()) }).onInjection { _, _ in
+      if let clock = try? registry.resolve(Clock.self) { heard.update { $0.append(clock) } }
+    }
+    let network = try await registry.resolveAsync(Network.self)
+    #expect(heard.value.count == 1 && heard.value.first === network.clock)
+  }
+
   @Test("is completed at the end of the resolution that makes it, even if that fails", arguments: [true, false])
   func completion(fails: Bool) async throws {
     let journal = Journal()

@@ -216,6 +216,41 @@ private final class Phoenix: Sendable {
     #expect(log.all == ["removed"])
   }
 
+  /// A clock that runs a closure each time it is read.
+  private struct WatchedClock: _Concurrency.Clock {
+    let read: @Sendable () -> Void
+    var now: ContinuousClock.Instant {
+      read()
+      return ContinuousClock().now
+    }
+    var minimumResolution: Duration { .zero }
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
+  }
+
+  @Test("for each value that a request got, even if it is withdrawn while an async initializer ends")
+  func asyncEnd() async throws {
+    let (removed, got, isMade, withdraw) = (
+      Shared<[Int]>([]), Shared<[Int]>([]), Counter(), Shared<(@Sendable () -> Void)?>(nil)
+    )
+    let registry = InitializerRegistry(clock: WatchedClock { if isMade.value > 0 { withdraw.value?() } })
+    let registration = registry.register(
+      scope: .singleton.expiring(after: .seconds(3_600)),
+      .async {
+        isMade.increment()
+        return Ticket(1)
+      })
+    registration.onRemoval { ticket in removed.update { $0.append(ticket.number) } }
+    withdraw.update {
+      $0 = {
+        withdraw.update { $0 = nil }
+        if let ticket = try? registry.resolve(Ticket.self) { got.update { $0.append(ticket.number) } }
+        registration.unregister()
+      }
+    }
+    _ = try await registry.resolveAsync(Ticket.self)
+    #expect(removed.value == got.value)
+  }
+
   @Test("once for each value that threads make, replace and reset at the same time")
   func racing() async throws {
     let (made, removed, cache) = (Counter(), Counter(), ScopeCache("cache"))

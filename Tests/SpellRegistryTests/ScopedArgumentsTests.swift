@@ -204,4 +204,37 @@ struct ScopedArgumentsTests {
     // The arguments of weak values are removed only from time to time.
     #expect(gone.value > 900)
   }
+
+  private final class Guest: Hashable, Sendable {
+    let goodbye: Farewell
+    init(_ body: @escaping @Sendable () -> Void) { goodbye = Farewell(body) }
+    static func == (left: Guest, right: Guest) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+
+  enum Removal: CaseIterable { case unregister, replacement, reset, removeAll, end }
+
+  @Test("may ask the registry in their deinitializers, however their values go", arguments: Removal.allCases)
+  func askedByDeinitializers(_ removal: Removal) throws {
+    let (answers, cache) = (Counter(), ScopeCache("hotel"))
+    do {
+      let registry = InitializerRegistry()
+      registry.register(Clock.self, scope: .singleton) { Clock() }
+      let rooms = Initializer.factory(scope: .cached(in: cache)) { (_: Resolver, guest: Guest) in Room("room") }
+      let registration = registry.register(rooms)
+      weak let asked = registry
+      for _ in 0..<3 {
+        let guest = Guest { if (try? asked?.resolve(Clock.self)) != nil { answers.increment() } }
+        _ = try registry.resolve(Room.self, arguments: guest)
+      }
+      switch removal {
+      case .unregister: registration.unregister()
+      case .replacement: registry.register(rooms)
+      case .reset: cache.reset()
+      case .removeAll: registry.removeAll()
+      case .end: break
+      }
+      #expect(answers.value == (removal == .end ? 0 : 3))
+    }
+  }
 }

@@ -107,7 +107,9 @@ public struct InjectionError: Error, Sendable {
   /// If several requests await the same ``AsyncRun``, a cycle through that run is found more than once. The original
   /// error's path then continues after the repeated step.
   func inOneLap() -> InjectionError {
-    code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
+    guard code == .cycle else { return self }
+    let lap = Array(steps[..<cycle.endIndex])
+    return InjectionError(code, lap, underlying, notes, isWhole: details.content.isWhole)
   }
 
   /// Returns a copy of the error with more notes, which are sentences at the end of the error's description.

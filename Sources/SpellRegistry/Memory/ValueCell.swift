@@ -33,8 +33,6 @@ final class ValueCell: @unchecked Sendable {
   /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }
 
-  var sharedRun: SharedRun? { run.withLock(\.self) }
-
   /// Returns the async run that makes the value, or else the new run from `create`; nil if the value exists.
   func sharedRun(orCreate create: () -> SharedRun) -> SharedRun? {
     run.withLock { run in

@@ -53,39 +53,37 @@ extension InitializerRegistry {
 
   /// Lets `change` take registrations out of the table, and drops what they keep.
   ///
-  /// The registrations lose their kept values in the same change of the table.
+  /// A registration that is no longer in the table gets no value that a request begins to make. A value that was being
+  /// made when the registration left the table is taken with the others, or isn't kept.
   ///
   /// - Parameter change: Returns the registrations that are no longer in the table.
   func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
-    var (records, values) = table.change { table in
-      let records = change(&table)
-      return (records, records.flatMap { $0.takeKeptValues(changing: &table) })
-    }
+    let records = table.change { change(&$0) }
+    var values = takeKeptValues(of: records)
     drop(&values)
     withExtendedLifetime(records) {}
   }
 
   // MARK: Kept values
 
-  /// Takes the values that a registration keeps, so that later requests make new ones.
+  /// Takes the values that registrations keep, so that later requests make new ones.
   ///
+  /// - Parameter makingOthers: Whether a value that is being made isn't kept, either.
   /// - Returns: The values, for the caller to drop.
-  func takeKeptValues(of record: RegistrationRecord) -> [DroppedValue] {
-    table.change { record.takeKeptValues(changing: &$0) }
+  func takeKeptValues(of records: [RegistrationRecord], makingOthers: Bool = true) -> [DroppedValue] {
+    let kept = records.flatMap { record in record.keptValues.map { (record: record, value: $0) } }
+    if kept.isEmpty { return [] }
+    let values = table.change { table in
+      kept.compactMap { $0.value.take(from: $0.record, makingOthers: makingOthers, changing: &table) }
+    }
+    for record in records { record.factoryValues?.removeVacant(in: self) }
+    return values
   }
 
-  /// Takes all values that this registry keeps, so that later requests make new ones.
-  ///
-  /// Values that are being made stay.
-  ///
-  /// - Returns: The values, for the caller to drop.
+  /// Takes all values that this registry keeps, except those that are being made.
   private func takeKeptValues() -> [DroppedValue] {
     guard table.read({ $0.hasKeptValues }) else { return [] }
-    return table.change { table in
-      table.everything.flatMap { record in
-        record.keptValues.compactMap { $0.takeIfReady(from: record, changing: &table) }
-      }
-    }
+    return takeKeptValues(of: table.read { $0.everything }, makingOthers: false)
   }
 
   /// Drops all values that this registry keeps, and those that their deinitializers and removal hooks ask for.

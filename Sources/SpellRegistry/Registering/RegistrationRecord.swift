@@ -189,13 +189,6 @@ package final class RegistrationRecord: Sendable {
   /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
 
-  /// Takes the kept values from the registration, which may be withdrawn in the same change of the table.
-  func takeKeptValues(changing table: inout RegistrationTable) -> [DroppedValue] {
-    (kept.map { [$0] } ?? factoryValues?.removeAll() ?? []).compactMap {
-      $0.take(from: self, changing: &table)
-    }
-  }
-
   /// Adds a hook that is called with each kept value when the registry drops the value.
   func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
     notes.withLock { $0.append(.removal(removal)) }

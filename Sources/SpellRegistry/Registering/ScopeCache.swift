@@ -28,7 +28,7 @@ public final class ScopeCache: Sendable {
     let entries = records.withLock { $0.values.map { ($0.record.object, $0.registry.object) } }
     var values: [(value: DroppedValue, registry: InitializerRegistry)] = []
     for case (let record as RegistrationRecord, let registry as InitializerRegistry) in entries {
-      values += registry.takeKeptValues(of: record).map { ($0, registry) }
+      values += registry.takeKeptValues(of: [record]).map { ($0, registry) }
     }
     if values.count > 1 { values.sort { $0.value.number < $1.value.number } }
     while let (value, registry) = values.popLast() { registry.drop(value) }

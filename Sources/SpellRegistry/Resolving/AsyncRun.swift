@@ -28,8 +28,8 @@ final class AsyncRun: Sendable {
     var task: TaskID?
     /// The run whose initializer requested this run's value; nil if there is none, or if this run is over.
     var asker: AsyncRun?
+    /// The resolution that the run is part of; nil once the run is over.
     var resolution: Resolution?
-    var isOver = false
     /// The runs that this run's task is awaiting, on behalf of this run or another run that executes in the task.
     ///
     /// Only the first run of a task uses this list.
@@ -55,7 +55,9 @@ final class AsyncRun: Sendable {
     state = Lock(State(asker: asker, resolution: resolution))
   }
 
-  var isOver: Bool { state.withLock(\.isOver) }
+  /// The run as a step of an error's path.
+  private var step: InjectionStep { Request(record.service, named: name).step(record) }
+  var isOver: Bool { resolution == nil }
   /// The resolution that the run is part of; nil once the run is over.
   var resolution: Resolution? { state.withLock(\.resolution) }
   private var asker: AsyncRun? { state.withLock(\.asker) }
@@ -69,7 +71,7 @@ final class AsyncRun: Sendable {
     return run
   }
 
-  /// Runs the initializer in the calling task, and puts the value in a cell.
+  /// Runs the initializer in the calling task, and puts the value in the memory of a cell, whose gate the caller settles.
   ///
   /// The run's registry is the current registry in the initializer.
   func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
@@ -86,13 +88,12 @@ final class AsyncRun: Sendable {
         record.enqueueCompletions(of: cell.memory, at: point, in: registry, resolution)
       }
     }
-    cell.gate.settle(as: CreationGate.ready)
   }
 
   private func end() {
     let former = state.withLock { state in
       let former = state
-      (state.isOver, state.asker, state.resolution) = (true, nil, nil)
+      (state.asker, state.resolution) = (nil, nil)
       return former
     }
     // The resolution is released with no lock held, because the deinitializers of its values may run any code.
@@ -125,7 +126,7 @@ final class AsyncRun: Sendable {
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
     lineage.first { $0.record === record && $0.registry === registry && $0.name == name }
-      .flatMap { path(from: $0) }?.map(\.record.step)
+      .flatMap { path(from: $0) }?.map(\.step)
   }
 
   /// The runs that execute in this run's task, from the outermost run to this run.
@@ -151,7 +152,7 @@ final class AsyncRun: Sendable {
       guard let starter = CurrentThread.current.run() else { return try await wait() }
       // The calling task is about to await this run. This run may be waiting for the initializer that has started the
       // calling task. If that initializer awaits the task, the run and the task would wait for each other forever.
-      if let path = starter.path(from: self) { throw InjectionError(.cycle, through: path.map(\.record.step)) }
+      if let path = starter.path(from: self) { throw InjectionError(.cycle, through: path.map(\.step)) }
       let watch = Task.detached { [starter] in await starter.reportLongWait(for: self) }
       defer { watch.cancel() }
       return try await wait()
@@ -160,7 +161,7 @@ final class AsyncRun: Sendable {
     // shared. The first run therefore records all runs that the task awaits.
     let task = asker.ofSameTask
     if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
-      throw InjectionError(.cycle, through: path.map(\.record.step))
+      throw InjectionError(.cycle, through: path.map(\.step))
     }
     defer { Self.awaiting.withLock { _ in task[0].endAwaiting(self) } }
     return try await wait()
@@ -199,7 +200,7 @@ final class AsyncRun: Sendable {
     guard (try? await Task.sleep(for: .seconds(5))) != nil,
       let cycle = Self.awaiting.withLock({ _ in cycle(through: other) })
     else { return }
-    let steps = ([self, other] + cycle).map(\.record.step)
+    let steps = ([self, other] + cycle).map(\.step)
     writeToStandardError(
       """
       Spellbook: a task that the async initializer of \(steps[0].typeName) started has waited 5 seconds for \

@@ -69,7 +69,7 @@ private struct NeedSearch {
   ///
   /// The search doesn't follow a cycle, which the initializers report.
   private var way: Set<Provider> = []
-  /// The registrations that need no async value, so that each is searched only once.
+  /// The registrations that need no further async value: they need none at all, or their one value needs none twice.
   private var done: Set<Provider> = []
 
   init(asker: AsyncRun?, resolution: Resolution) { (self.asker, self.resolution) = (asker, resolution) }
@@ -77,8 +77,8 @@ private struct NeedSearch {
   mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
     let provider = match.provider(for: asked)
     let (record, registry) = (provider.record, provider.registry)
-    let isKept = record.kept?.isReady(in: match.owner) ?? false
-    guard record.declaresNeeds, !isKept, !done.contains(provider), way.insert(provider).inserted else { return }
+    let isMade = record.kept?.isReady(in: match.owner) ?? resolution.hasValue(of: provider)
+    guard record.declaresNeeds, !isMade, !done.contains(provider), way.insert(provider).inserted else { return }
     defer { way.remove(provider) }
     let count = values.count
     do {
@@ -93,6 +93,6 @@ private struct NeedSearch {
     } catch let error as InjectionError {
       throw InjectionError.wrapping(error, thrownBy: Request(record.service, named: name).step(record))
     }
-    if values.count == count { done.insert(provider) }
+    if values.count == count || record.makesKept { done.insert(provider) }
   }
 }

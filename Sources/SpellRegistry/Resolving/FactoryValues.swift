@@ -37,16 +37,10 @@ final class FactoryValues: Sendable {
 
   private let state = Lock(State())
 
+  /// The kept values for all arguments.
+  ///
+  /// - Precondition: The caller holds no lock, because this may release the arguments of a value that has been removed.
   var all: [KeptValue] { state.withLock(\.variants).values.flatMap { $0.map(\.kept) } }
-
-  /// Removes all values from the table, and returns them.
-  func removeAll() -> [KeptValue] {
-    let former = state.withLock { state in
-      defer { state = State() }
-      return state
-    }
-    return former.variants.values.flatMap { $0.map(\.kept) }
-  }
 
   /// Runs `body` with the kept value for the arguments, which is empty if there was none yet.
   ///
@@ -90,15 +84,24 @@ final class FactoryValues: Sendable {
   /// From time to time, the function removes such variants for all hash values. The number of uses until the next
   /// removal of this kind is the number of hash values that the table had before this removal, but at least 16.
   private func leave(_ variant: Variant, _ hash: Int, in registry: InitializerRegistry) {
-    let unused = state.withLock { state in
+    let isDue = state.withLock { state in
       variant.userCount -= 1
       state.usesBeforeSearch -= 1
-      let isDue = state.usesBeforeSearch == 0
-      let unused = (isDue ? Array(state.variants.keys) : [hash]).flatMap { hash in
+      if state.usesBeforeSearch > 0 { return false }
+      state.usesBeforeSearch = max(16, state.variants.count)
+      return true
+    }
+    removeVacant(hash: isDue ? nil : hash, in: registry)
+  }
+
+  /// Removes the unused variants that have no value, and releases their arguments.
+  ///
+  /// - Parameter hash: The hash value of the arguments; nil for all arguments.
+  func removeVacant(hash: Int? = nil, in registry: InitializerRegistry) {
+    let unused = state.withLock { state in
+      (hash.map { [$0] } ?? Array(state.variants.keys)).flatMap { hash in
         state.variants[hash, default: []].filter { $0.userCount == 0 }.map { (hash, $0, $0.useCount) }
       }
-      if isDue { state.usesBeforeSearch = max(16, state.variants.count) }
-      return unused
     }
     // The check runs with no lock held, because it may release the last reference to a weak value's object.
     let vacant = unused.filter { !$0.1.kept.isReady(in: registry) }

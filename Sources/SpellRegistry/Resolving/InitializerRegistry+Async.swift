@@ -72,7 +72,9 @@ extension InitializerRegistry {
       // If `made` is nil, the registration was withdrawn after the search. In this case, the loop searches again.
       guard let cell = made else { continue }
       if record.hooks.areUsed || mayCallHooks {
-        callHooks(cell.memory, of: match, at: Request(record.service, named: name).point)
+        try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
+          callHooks(cell.memory, of: match, at: Request(record.service, named: name).point)
+        }
       }
       return record.service == service ? cell : cell.wrapped(as: service.type)
     }
@@ -80,6 +82,10 @@ extension InitializerRegistry {
     do {
       return try syncCell(service, named: name, with: awaited, asker: asker, in: resolution)
     } catch let error as InjectionError {
+      if error.code == .notReady, match(Request(service, named: name))?.record.isAsync ?? false {
+        // The registration that was found has been replaced by an async one.
+        return try await asyncCell(service, named: name, asker: asker, in: resolution)
+      }
       guard error.code == .wrongIsolation else { throw error }
       let task = cellOfMainActor(service, named: name, with: awaited, asker: asker, in: resolution)
       do { return try await task.valueUnlessCancelled() } catch is CancellationError {
@@ -170,6 +176,7 @@ extension InitializerRegistry {
     }
     let cell = ValueCell(record.service.type)
     try await AsyncRun(record, for: self, named: name, asker: asker, resolution).makeValue(in: cell, by: initializer)
+    cell.gate.settle(as: CreationGate.ready)
     return cell
   }
 
@@ -248,6 +255,7 @@ extension InitializerRegistry {
       throw error
     }
     record.kept?.store(cell, in: self)
+    cell.gate.settle(as: CreationGate.ready)
     cell.releaseRun()
   }
 }

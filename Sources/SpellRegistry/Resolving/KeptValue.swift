@@ -16,8 +16,9 @@ struct DroppedValue: Sendable {
 /// once. All callers that find the same cell share its value. After a value is dropped, later callers find a new cell.
 ///
 /// The registry's table owns the value: `state` is only read inside `table.read` or `table.change` of the registry that
-/// contains the registration, and only changed inside `table.change`. The thread that withdraws a registration takes the
-/// value with it in the same change. A withdrawn registration therefore has no value and gets none.
+/// contains the registration, and only changed inside `table.change`. The thread that takes a registration out of the
+/// table then takes its value. A request gets a new cell only while the registration is in the table, and a value is only
+/// stored in the current cell. Once its value was taken, a withdrawn registration therefore never has another.
 ///
 /// `@unchecked Sendable`: the lock of the registry's table guards `state`, as described above.
 final class KeptValue: @unchecked Sendable {
@@ -182,16 +183,13 @@ final class KeptValue: @unchecked Sendable {
 
   /// Takes the value from the registration, so that the next request makes a new value.
   ///
-  /// If a value is being made, only the callers that have already found its cell get that value.
-  ///
+  /// - Parameter makingOthers: Whether a value that is being made isn't kept, either: only the callers that have already
+  ///   found its cell get that value. If this is false, the value is kept once it is made.
   /// - Returns: The value, which the caller has to drop with no lock held; nil if there is none.
-  func take(from record: RegistrationRecord, changing _: inout RegistrationTable) -> DroppedValue? {
-    unsafe take(&state, from: record)
-  }
-
-  /// Takes the value from the registration, unless it is being made.
-  func takeIfReady(from record: RegistrationRecord, changing _: inout RegistrationTable) -> DroppedValue? {
-    unsafe state.number == 0 ? nil : take(&state, from: record)
+  func take(
+    from record: RegistrationRecord, makingOthers: Bool = true, changing _: inout RegistrationTable
+  ) -> DroppedValue? {
+    unsafe state.number == 0 && !makingOthers ? nil : take(&state, from: record)
   }
 
   private func take(_ state: inout State, from record: RegistrationRecord) -> DroppedValue? {

@@ -51,6 +51,9 @@ final class Resolution: Sendable {
     sharedCell(of: provider) { ValueCell(provider.record.service.type) }
   }
 
+  /// Whether the resolution has the value of a provider.
+  func hasValue(of provider: Provider) -> Bool { state.withLock { $0.graph[provider]?.gate.isReady ?? false } }
+
   /// Drops the cell of an async run that is over, so that the next request gets a new cell and begins another run.
   func drop(_ cell: ValueCell, of provider: Provider) {
     let dropped = state.withLock { state -> ValueCell? in
