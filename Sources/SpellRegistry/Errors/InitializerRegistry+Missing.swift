@@ -75,6 +75,11 @@ extension InitializerRegistry {
       """)
   }
 
+  /// Returns notes on the registrations that resemble a failed request, which one of them may have been meant to serve.
+  ///
+  /// If there are more than five, the result has the newest three, preferably with a similar name, and their number.
+  ///
+  /// - Parameter asker: The registration whose initializer made the request; it is left out.
   private func nearMatches(
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {
@@ -86,6 +91,7 @@ extension InitializerRegistry {
           record.isUnlimited ? [record] : registry.table.read { $0.all(like: record) }
         }
     }
+    // A child's registration overrides one of its parents for the same requests.
     .filter { parent == nil || keys.insert($0.key).inserted }
     if near.count <= 5 { return near.newest(5).compactMap { $0 === asker ? nil : search.note(on: $0) } }
     let omitted = "\(near.count) registrations are similar; the rest are left out here."

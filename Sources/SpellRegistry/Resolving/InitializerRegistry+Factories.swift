@@ -67,6 +67,7 @@ extension InitializerRegistry {
     func error<Made>(_: Made.Type) -> InjectionError {
       missing(Request(ArgumentFactory<Made, repeat each Argument>.self, named: name))
     }
+    // Returns the value that a factory of `Made`, or of the type that `Made` wraps, makes; nil if neither type has one.
     func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
       if let factory = try factory(ArgumentFactory<Made, repeat each Argument>.self, named: name) {
         return try ValueCell(Made.self) { memory throws(InjectionError) in
@@ -74,6 +75,7 @@ extension InitializerRegistry {
         }
       }
       if let optional = Made.self as? any OptionalValue.Type { return try cell(optional.wrappedType) }
+      // A factory that takes other arguments is a mistake of the call, rather than a missing service.
       let takeOthers = reachable.contains { match in
         (match.record.service.type as? any FactoryType.Type)?.madeType == Made.self && match.record.service.key == nil
       }

@@ -118,7 +118,10 @@ extension CurrentThread {
 
   /// Runs `body` in a frame that makes no value.
   ///
-  /// The current registry in the frame is `registry` or, if `registry` is nil, the task's registry.
+  /// - Parameters:
+  ///   - registry: The current registry in the frame; nil for the task's registry.
+  ///   - isKept: Whether a registry may keep what is made in the frame; nil if the task's context decides.
+  ///   - run: The async run on whose behalf the frame makes requests; nil for none.
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, isKept: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -126,6 +129,7 @@ extension CurrentThread {
     frame.registry = registry.map { Borrowed($0) }
     frame.isKept = isKept
     frame.run = run.map { Borrowed($0) }
+    // The frame doesn't retain its objects.
     defer { withExtendedLifetime((registry, run)) {} }
     return try inside(frame, body)
   }
