@@ -24,16 +24,19 @@ extension InitializerRegistry {
 
   /// Adds a registration, which replaces an older registration for exactly the same requests.
   ///
-  /// - Parameter others: Returns other registrations that the new one also replaces, in the same change of the table.
+  /// - Parameter others: Returns other registrations that the new one also replaces, in the same change of the table; nil
+  ///   if there are none.
   func insert(
-    _ record: RegistrationRecord, inPlaceOf others: (borrowing RegistrationTable) -> [RegistrationRecord] = { _ in [] }
+    _ record: RegistrationRecord, inPlaceOf others: ((borrowing RegistrationTable) -> [RegistrationRecord])? = nil
   ) {
     prepare(for: record)
     var replaced: SourcePlace?
     withdraw { table in
       let former = table.insert(record)
       replaced = former?.place
-      return (former.map { [$0] } ?? []) + others(table).filter { table.remove($0) }
+      let left = former.map { [$0] } ?? []
+      guard let others else { return left }
+      return left + others(table).filter { table.remove($0) }
     }
     if let replaced { record.note(replaced: replaced) }
   }
@@ -71,6 +74,7 @@ extension InitializerRegistry {
   /// - Parameter makingOthers: Whether a value that is being made isn't kept, either.
   /// - Returns: The values, for the caller to drop.
   func takeKeptValues(of records: [RegistrationRecord], makingOthers: Bool = true) -> [DroppedValue] {
+    if records.isEmpty { return [] }
     let kept = records.flatMap { record in record.keptValues.map { (record: record, value: $0) } }
     if kept.isEmpty { return [] }
     let values = table.change { table in
