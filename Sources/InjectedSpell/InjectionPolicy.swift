@@ -37,7 +37,7 @@ public enum WeakInjectionPolicy: Sendable {
 }
 
 extension WeakValue? {
-  /// Returns the object as a value of the property's Optional type, or nil of that type if there is no object anymore.
+  /// Returns the object as a value of the property's Optional type, or nil if the object no longer exists.
   func value<Value>(as: Value.Type = Value.self) -> Value {
     if let object = self?.reference.object, let value = object as? Value { return value }
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {

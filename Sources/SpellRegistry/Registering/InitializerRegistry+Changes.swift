@@ -56,8 +56,8 @@ extension InitializerRegistry {
 
   /// Lets `change` take registrations out of the table, and drops what they keep.
   ///
-  /// A registration that is no longer in the table gets no value that a request begins to make. A value that was being
-  /// made when the registration left the table is taken with the others, or isn't kept.
+  /// A registration that has left the table keeps no value that a later request makes. If a value is being made at that
+  /// moment, either it is dropped with the others, or it isn't kept at all.
   ///
   /// - Parameter change: Returns the registrations that are no longer in the table.
   func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
