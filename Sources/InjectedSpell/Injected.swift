@@ -50,8 +50,11 @@
     at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil, _ policy: Policy = .once,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
-    storage = PropertyStorage(at: place, key: key, named: name)
-    (self.policy, self.hook) = (policy, hook)
+    self.init(storage: PropertyStorage(at: place, key: key, named: name), policy: policy, hook: hook)
+  }
+
+  @inlinable init(storage: PropertyStorage<Value>, policy: Policy, hook: ((AnyObject, Value) -> Void)?) {
+    (self.storage, self.policy, self.hook) = (storage, policy, hook)
   }
 
   // In an extension, this initializer wouldn't be found for a declaration without parentheses: `@Injected var clock`.
@@ -71,7 +74,9 @@
     @inline(__always) get {
       let memory = container[keyPath: path].storage.memory
       if memory.isCurrent { return withExtendedLifetime(container) { memory.read() } }
-      return container[keyPath: path].makeValue(in: container)
+      // A copy of the whole struct would be made by the runtime (benchmark: "make+read 1").
+      return makeValue(
+        container[keyPath: path].storage, container[keyPath: path].policy, container[keyPath: path].hook, in: container)
     }
     set {
       // The old value is released after the change, because its deinitializer may read the property.
@@ -83,7 +88,7 @@
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
-      return makeValue(in: nil)
+      return Self.makeValue(storage, policy, hook, in: nil)
     }
     set { assign(newValue) }
   }
@@ -109,8 +114,12 @@
   /// The slow path of a read, which asks the registry if necessary, and returns the value or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
+  @inline(never) @inlinable static func makeValue(
+    _ storage: PropertyStorage<Value>, _ policy: Policy, _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
+  ) -> Value {
+    do throws(InjectionError) {
+      return try Injected(storage: storage, policy: policy, hook: hook).resolve(in: container)
+    } catch { error.stop(at: storage.place) }
   }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {

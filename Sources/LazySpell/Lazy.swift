@@ -43,8 +43,14 @@
     at place: SourcePlace, expression: ((AnyObject?, PropertyCell) -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
-    storage = PropertyStorage(at: place)
-    (self.expression, self.hook) = (expression, hook)
+    self.init(storage: PropertyStorage(at: place), expression: expression, hook: hook)
+  }
+
+  @inlinable init(
+    storage: PropertyStorage<Value>, expression: ((AnyObject?, PropertyCell) -> Value)?,
+    hook: ((AnyObject, Value) -> Void)?
+  ) {
+    (self.storage, self.expression, self.hook) = (storage, expression, hook)
   }
 
   /// Creates a property that uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
@@ -212,7 +218,10 @@
     @inline(__always) get {
       let memory = container[keyPath: path].storage.memory
       if memory.isReady { return withExtendedLifetime(container) { memory.read() } }
-      return container[keyPath: path].makeValue(in: container)
+      // A copy of the whole struct would be made by the runtime (benchmark: "make+read 1").
+      return makeValue(
+        container[keyPath: path].storage, container[keyPath: path].expression, container[keyPath: path].hook,
+        in: container)
     }
     set {
       // The old value is released after the change, because its deinitializer may read the property.
@@ -224,7 +233,7 @@
   @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
-      return makeValue(in: nil)
+      return Self.makeValue(storage, expression, hook, in: nil)
     }
     set { assign(newValue) }
   }
@@ -247,8 +256,13 @@
   /// The slow path of a read, which creates the value, waits for it, or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
+  @inline(never) @inlinable static func makeValue(
+    _ storage: PropertyStorage<Value>, _ expression: ((AnyObject?, PropertyCell) -> Value)?,
+    _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
+  ) -> Value {
+    do throws(InjectionError) {
+      return try Lazy(storage: storage, expression: expression, hook: hook).resolve(in: container)
+    } catch { error.stop(at: storage.place) }
   }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
