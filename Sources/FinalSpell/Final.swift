@@ -35,19 +35,19 @@
   @usableFromInline var storage: PropertyStorage<Value>
 
   /// Creates a property that is assigned later.
-  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @_alwaysEmitIntoClient public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property that already has its value.
-  @inlinable public init(
+  @_alwaysEmitIntoClient public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column)).replaced(with: value)
   }
 
   /// The property's value, in a class or an actor.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -61,7 +61,7 @@
   }
 
   /// The value of a property that is declared in a struct, or as a local variable.
-  @inlinable public var wrappedValue: Value {
+  @_alwaysEmitIntoClient public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return makeValue(in: nil)
@@ -81,7 +81,7 @@
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 
   /// The value, for a constant such as `let id = Final<Int>()`.
-  @inlinable public var value: Value { wrappedValue }
+  @_alwaysEmitIntoClient public var value: Value { wrappedValue }
 
   /// The slow path of a read before the first assignment, which makes the value or stops the program.
   ///

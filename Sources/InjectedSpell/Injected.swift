@@ -46,27 +46,27 @@
     case weak(PropertyStorage<WeakValue?>)
   }
 
-  @inlinable init(
+  @_alwaysEmitIntoClient init(
     at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil, _ policy: Policy = .once,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.init(storage: PropertyStorage(at: place, key: key, named: name), policy: policy, hook: hook)
   }
 
-  @inlinable init(storage: PropertyStorage<Value>, policy: Policy, hook: ((AnyObject, Value) -> Void)?) {
+  @_alwaysEmitIntoClient init(storage: PropertyStorage<Value>, policy: Policy, hook: ((AnyObject, Value) -> Void)?) {
     (self.storage, self.policy, self.hook) = (storage, policy, hook)
   }
 
   // In an extension, this initializer wouldn't be found for a declaration without parentheses: `@Injected var clock`.
   /// Creates a property that asks the registry with the property's type and name, at the first read or at every read.
-  @inlinable public init(
+  @_alwaysEmitIntoClient public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), policy == .once ? .once : .everyRead)
   }
 
   /// The property's value, in a class or an actor.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -85,7 +85,7 @@
   }
 
   /// The value of a property that is declared in a struct, or as a local variable.
-  @inlinable public var wrappedValue: Value {
+  @_alwaysEmitIntoClient public var wrappedValue: Value {
     get {
       if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
       return Self.makeValue(storage, policy, hook, in: nil)
@@ -109,12 +109,12 @@
   }
 
   /// The value, for a constant such as `let clock = Injected<Clock>()`.
-  @inlinable public var value: Value { wrappedValue }
+  @_alwaysEmitIntoClient public var value: Value { wrappedValue }
 
   /// The slow path of a read, which asks the registry if necessary, and returns the value or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @inlinable static func makeValue(
+  @inline(never) @_alwaysEmitIntoClient static func makeValue(
     _ storage: PropertyStorage<Value>, _ policy: Policy, _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
   ) -> Value {
     do throws(InjectionError) {
@@ -122,7 +122,7 @@
     } catch { error.stop(at: storage.place) }
   }
 
-  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @_alwaysEmitIntoClient func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
     case .once: try storage.makeValue(in: container, followsReinjection: true, hook: hook)
     case .everyRead: try storage.makeTransientValue(in: container, from: .requested, hook: hook)
@@ -158,7 +158,7 @@
   /// The cell that stores the property's value, and in which a thread that makes the value lets other threads wait.
   var cell: PropertyCell { if case .weak(let weakStorage) = policy { weakStorage.cell } else { storage.cell } }
 
-  @inlinable mutating func assign(_ value: Value) {
+  @_alwaysEmitIntoClient mutating func assign(_ value: Value) {
     if case .weak(let weakStorage) = policy {
       policy = .weak(weakStorage.replaced(with: WeakValue(holding: value)))
     } else {
@@ -255,12 +255,13 @@ extension Injected {
 
 extension Injected {
   /// Creates a property that asks the registry with `name` instead of the property's own name.
-  @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @_alwaysEmitIntoClient
+  public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), named: name)
   }
 
   /// Creates a property that resolves a declared key, as in `@Injected(.time) var time`, and has the key's type.
-  @inlinable public init(
+  @_alwaysEmitIntoClient public init(
     _ key: InjectionKey<Value>, _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
@@ -271,7 +272,7 @@ extension Injected {
   /// Creates a property that holds its value weakly.
   ///
   /// - Precondition: The property's type is an Optional of a class, or of a protocol that only classes conform to.
-  @inlinable public init(
+  @_alwaysEmitIntoClient public init(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
@@ -281,7 +282,7 @@ extension Injected {
   /// Creates a property that resolves a declared key and holds its value weakly.
   ///
   /// - Precondition: The key's values are objects.
-  @inlinable public init<Object>(
+  @_alwaysEmitIntoClient public init<Object>(
     _ key: InjectionKey<Object>, _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) where Value == Object? {
@@ -361,7 +362,7 @@ extension Injected {
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -372,7 +373,7 @@ extension Injected {
   /// Creates a property that passes its value to a method of the enclosing object after each injection.
   ///
   /// An example is `@Injected(onInjection: Page.didGet) var tracker: Tracker`, where `didGet` takes a `Tracker`.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -382,7 +383,7 @@ extension Injected {
   /// Creates a property that passes its value to a main-actor method of the enclosing object after each injection.
   ///
   /// - Precondition: The value is injected on the main actor.
-  @inlinable public init<Container: AnyObject & Sendable>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {

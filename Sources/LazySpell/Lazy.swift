@@ -39,14 +39,14 @@
   @usableFromInline let expression: ((AnyObject?, PropertyCell) -> Value)?
   @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
-  @inlinable init(
+  @_alwaysEmitIntoClient init(
     at place: SourcePlace, expression: ((AnyObject?, PropertyCell) -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.init(storage: PropertyStorage(at: place), expression: expression, hook: hook)
   }
 
-  @inlinable init(
+  @_alwaysEmitIntoClient init(
     storage: PropertyStorage<Value>, expression: ((AnyObject?, PropertyCell) -> Value)?,
     hook: ((AnyObject, Value) -> Void)?
   ) {
@@ -54,12 +54,12 @@
   }
 
   /// Creates a property that uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
-  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @_alwaysEmitIntoClient public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property with an expression that runs at the first read.
-  @inlinable public init(
+  @_alwaysEmitIntoClient public init(
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -80,7 +80,7 @@
   /// write that, too. In an actor, the parameter is `isolated`: `{ (worker: isolated Worker) in … }`.
   ///
   /// - Precondition: The property is declared in the class `Container`, or in a class that inherits from it.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -89,7 +89,7 @@
   }
 
   /// Creates a property of an actor with an expression that gets the actor, and runs on it.
-  @inlinable public init<Container: Actor>(
+  @_alwaysEmitIntoClient public init<Container: Actor>(
     _ expression: @escaping (isolated Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -110,7 +110,7 @@
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -121,7 +121,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and with a closure that is called after the
   /// value is created.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -133,7 +133,7 @@
   /// Creates a property without an expression, and with a closure that is called after the value is created.
   ///
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
-  @inlinable public init<Container: AnyObject>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject>(
     onInjection: @escaping @Sendable (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -144,7 +144,7 @@
   /// Creates a property with an expression, and passes each created value to a method of the enclosing object.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
-  @preconcurrency @inlinable public init<Container: AnyObject>(
+  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -155,7 +155,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a method of
   /// that object.
-  @preconcurrency @inlinable public init<Container: AnyObject>(
+  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -167,7 +167,7 @@
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
-  @preconcurrency @inlinable public init<Container: AnyObject>(
+  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -177,7 +177,7 @@
   /// Creates a property with an expression, and passes each created value to a main-actor method of the enclosing object.
   ///
   /// - Precondition: The property is first read on the main actor.
-  @inlinable public init<Container: AnyObject & Sendable>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -188,7 +188,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a main-actor
   /// method of that object.
-  @inlinable public init<Container: AnyObject & Sendable>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
     _ expression: @escaping (Container) -> Value,
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -201,7 +201,7 @@
 
   /// Creates a property without an expression, and passes each created value to a main-actor method of the enclosing
   /// object.
-  @inlinable public init<Container: AnyObject & Sendable>(
+  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
@@ -210,7 +210,7 @@
   }
 
   /// The property's value, in a class or an actor.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -230,7 +230,7 @@
   }
 
   /// The property's value, in a struct or for a local variable.
-  @inlinable public var wrappedValue: Value {
+  @_alwaysEmitIntoClient public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return Self.makeValue(storage, expression, hook, in: nil)
@@ -256,7 +256,7 @@
   /// The slow path of a read, which creates the value, waits for it, or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @inlinable static func makeValue(
+  @inline(never) @_alwaysEmitIntoClient static func makeValue(
     _ storage: PropertyStorage<Value>, _ expression: ((AnyObject?, PropertyCell) -> Value)?,
     _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
   ) -> Value {
@@ -265,7 +265,7 @@
     } catch { error.stop(at: storage.place) }
   }
 
-  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @_alwaysEmitIntoClient func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     do throws(InjectionError) {
       return try storage.makeValue(in: container, expression: expression, hook: hook) { memory, _ in
         putEmpty(in: memory)
@@ -292,7 +292,7 @@
     return error.noting("Or give the property an expression: \(expression)")
   }
 
-  @inlinable mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
+  @_alwaysEmitIntoClient mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
 }
 
 // MARK: The projection

@@ -3,7 +3,7 @@
 
 extension String {
   /// The string as a JSON string literal, in quotes.
-  package var jsonQuoted: String {
+  @_alwaysEmitIntoClient package var jsonQuoted: String {
     unicodeScalars.reduce(into: "\"") { text, scalar in
       switch scalar {
       case "\"": text += "\\\""
@@ -18,7 +18,7 @@ extension String {
   /// The string with XML's escapes, for use as text or between the double quotes of an attribute's value.
   ///
   /// A space replaces U+FFFE, U+FFFF and each character below U+0020. XML forbids most of these characters.
-  package var xmlEscaped: String {
+  @_alwaysEmitIntoClient package var xmlEscaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
       case "&": text += "&amp;"
@@ -39,7 +39,7 @@ extension String {
 
 extension Collection where Element == UInt8 {
   /// Returns the index at which `part` first occurs in this collection, or nil if it doesn't occur.
-  @inlinable package func start(ofPart part: some Collection<UInt8>) -> Index? {
+  @_alwaysEmitIntoClient package func start(ofPart part: some Collection<UInt8>) -> Index? {
     guard let first = part.first else { return startIndex }
     var rest = self[...]
     while let start = rest.firstIndex(of: first) {
@@ -49,7 +49,7 @@ extension Collection where Element == UInt8 {
     return nil
   }
 
-  @inlinable package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
+  @_alwaysEmitIntoClient package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
 }
 
 extension String {

@@ -7,7 +7,7 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let column: UInt32
 
   /// Creates a location from the values of `#fileID`, `#line` and `#column`.
-  @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
+  @_alwaysEmitIntoClient public init(fileID: StaticString, line: UInt, column: UInt = 0) {
     self.fileID = fileID
     self.line = UInt32(truncatingIfNeeded: line)
     self.column = UInt32(truncatingIfNeeded: column)

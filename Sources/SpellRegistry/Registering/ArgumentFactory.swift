@@ -24,7 +24,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let call:
     @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
-  @inlinable init(
+  @_alwaysEmitIntoClient init(
     _ source: consuming FactorySource,
     _ call: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
   ) {
@@ -38,7 +38,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   ///   also if calls cause each other without end, or if completion hooks do. `.stackExhausted` if too little of the
   ///   thread's stack is left. `.notRegistered` if the registry that provided the factory no longer exists. Otherwise,
   ///   the error of a dependency.
-  @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
+  @_alwaysEmitIntoClient public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try call(source, memory, repeat each argument) }
   }
 }
@@ -50,7 +50,7 @@ extension Initializer {
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
   /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
   /// ```
-  @inlinable public static func factory<Made, each Argument>(
+  @_alwaysEmitIntoClient public static func factory<Made, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     factory(of: Made.self, scope: nil) { memory, source in

@@ -80,11 +80,12 @@
   // The `register` overloads for closures call `independent` and `resolving` directly. The compiler therefore knows the
   // closure when it inlines the call.
 
-  @inlinable static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
+  @_alwaysEmitIntoClient
+  static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
     ErasedInitializer { memory, _, _ in memory.put(try make()) }
   }
 
-  @inlinable static func resolving<Value>(
+  @_alwaysEmitIntoClient static func resolving<Value>(
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) -> ErasedInitializer {
     ErasedInitializer(takesResolver: true) { memory, request, registry in

@@ -34,12 +34,13 @@ public struct Initializer<Value>: Sendable {
   /// Creates an initializer from a closure.
   ///
   /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  @inlinable public init(_ make: @escaping @Sendable () throws -> Value) { self.init(.independent(make)) }
+  @_alwaysEmitIntoClient public init(_ make: @escaping @Sendable () throws -> Value) { self.init(.independent(make)) }
 
   /// Creates an initializer from a closure that uses other services.
   ///
   /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  @inlinable public init(_ make: @escaping @Sendable (Resolver) throws -> Value) { self.init(.resolving(make)) }
+  @_alwaysEmitIntoClient
+  public init(_ make: @escaping @Sendable (Resolver) throws -> Value) { self.init(.resolving(make)) }
 }
 
 // MARK: Autowiring
@@ -52,7 +53,7 @@ extension Initializer {
   /// ```
   ///
   /// The dependencies are known before the initializer runs, so SpellDiagnostics can check and draw them.
-  @inlinable public static func autowire<each Dependency>(
+  @_alwaysEmitIntoClient public static func autowire<each Dependency>(
     _ make: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -65,7 +66,7 @@ extension Initializer {
   // call site (benchmark: "resolve a graph of five").
 
   /// Returns an initializer that resolves the one parameter of `make` by type, and then calls `make`.
-  @inlinable public static func autowire<First>(
+  @_alwaysEmitIntoClient public static func autowire<First>(
     _ make: @escaping @Sendable (First) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -75,7 +76,7 @@ extension Initializer {
   }
 
   /// Returns an initializer that resolves the two parameters of `make` by type, and then calls `make`.
-  @inlinable public static func autowire<First, Second>(
+  @_alwaysEmitIntoClient public static func autowire<First, Second>(
     _ make: @escaping @Sendable (First, Second) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -85,7 +86,7 @@ extension Initializer {
   }
 
   /// Returns an initializer that resolves the three parameters of `make` by type, and then calls `make`.
-  @inlinable public static func autowire<First, Second, Third>(
+  @_alwaysEmitIntoClient public static func autowire<First, Second, Third>(
     _ make: @escaping @Sendable (First, Second, Third) throws -> Value
   ) -> Initializer {
     Initializer(

@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///   - line: The line of the registration, for messages.
   ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
   /// - Returns: The registration, for adding hooks and for withdrawing it.
-  @inlinable @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable () throws -> Value
@@ -48,7 +48,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
   /// ```
-  @inlinable @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable (Resolver) throws -> Value
@@ -65,7 +65,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: If `initializer` makes factories, `scope` must be `.unique`, because `.factory(scope:)` specifies
   ///   the scope of the factory's values. An async initializer must not be for one class of containers.
-  @inlinable @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Value>
@@ -83,7 +83,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The preconditions of
   ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` apply.
-  @inlinable @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
     line: UInt = #line, _ initializer: Initializer<Value>

@@ -30,7 +30,7 @@ public struct Resolver {
   func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
 
   /// Returns the value of a dependency, which the registry resolves for the initializer.
-  @inlinable public func resolve<Value>(
+  @_alwaysEmitIntoClient public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -39,7 +39,7 @@ public struct Resolver {
   }
 
   /// Returns the value of a declared key, which the registry resolves for the initializer.
-  @inlinable public func resolve<Value>(
+  @_alwaysEmitIntoClient public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
