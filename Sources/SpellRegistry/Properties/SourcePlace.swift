@@ -39,7 +39,7 @@ extension SourcePlace {
   ///
   /// The program stops if a key is declared as a computed property, for example. Each use of the property would create
   /// another key, so a registration for the first key would have no effect on the second key.
-  static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
+  @usableFromInline static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     if declared.withLock({ $0.insert(place).inserted }) { return place }
     trap(

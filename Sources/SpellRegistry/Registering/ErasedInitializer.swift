@@ -4,7 +4,7 @@
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
   /// The way in which an initializer makes its values.
-  enum Kind: Sendable {
+  @usableFromInline enum Kind: Sendable {
     /// The ``body`` makes a new value each time.
     case closure
     /// The ``body`` makes a new value each time, from the value of what the registration hides.
@@ -30,12 +30,12 @@
   /// Whether the initializer gets a resolver, with which it may ask for other services.
   let takesResolver: Bool
   /// The class of containers that the initializer is for; nil for any container.
-  var container: ClassConstraint?
+  @usableFromInline var container: ClassConstraint?
   /// The types of the requests that get the instance, for an initializer of the kind `.instance`.
-  var match = InstanceMatch.itsType
+  @usableFromInline var match = InstanceMatch.itsType
 
   /// The ``Scope`` of the values that a factory makes, without the scope's generic argument.
-  struct FactoryScope: Sendable {
+  @usableFromInline struct FactoryScope: Sendable {
     /// The type of the values that the factory makes.
     let type: ErasedType
     let lifetime: ScopeLifetime
@@ -47,7 +47,7 @@
   }
 
   /// Creates an initializer that isn't a closure, or one whose `body` makes a new value each time.
-  init(
+  @usableFromInline init(
     _ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false,
     body: @escaping Body = { _, _, _ in preconditionFailure("The initializer has no closure.") }
   ) {

@@ -27,7 +27,7 @@ extension InitializerRegistry {
   ///   - wrap: Returns the value to use in place of its argument. It runs once for each new value of the scope,
   ///     on the requesting thread, with no lock held.
   /// - Returns: The registration of the decoration. A request throws `.notRegistered` if there is nothing to wrap.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func decorate<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value) throws -> Value
@@ -42,7 +42,7 @@ extension InitializerRegistry {
   ///   LoggedStore(inner, log: try resolver.resolve())
   /// }
   /// ```
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func decorate<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
@@ -55,7 +55,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.decorate(.store) { inner in LoggedStore(inner) }
   /// ```
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func decorate<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value) throws -> Value
@@ -64,7 +64,7 @@ extension InitializerRegistry {
   }
 
   /// Wraps the value of a declared key, with a closure that uses other services.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func decorate<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
@@ -72,22 +72,23 @@ extension InitializerRegistry {
     decorate(key, named: name, at: SourcePlace(fileID: fileID, line: line), wrap)
   }
 
-  private func decorate<Value>(
+  @_alwaysEmitIntoClient func decorate<Value>(
     _ key: InjectionKey<Value>?, named name: PropertyName?, at place: SourcePlace,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
   ) -> Registration<Value> {
-    hide(
-      with: .wrapping(wrap), for: key, named: name, scope: scope(of: Service(Value.self, key: key), named: name?.text),
-      at: place)
+    hide(with: .wrapping(wrap), for: key, named: name, scope: scope(of: key, named: name), at: place)
   }
 
-  /// Returns the scope of the registration that a request for a service gets now; `.unique` if there is none.
+  /// Returns the scope of the registration that a request gets now; `.unique` if there is none.
   ///
   /// The scope of an instance is `.singleton`, because the instance is the same for all requests. If the registration
   /// is for another type, such as the type of an instance that serves its supertypes, the scope is `.unique`: values of
   /// the requested type needn't be `Sendable`, and only one thread may get each of them.
-  private func scope<Value>(of service: Service, named name: String?) -> Scope<Value> {
-    guard let record = provider(of: service, named: name)?.record, record.service == service else { return .unique }
+  @usableFromInline func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
+    let service = Service(Value.self, key: key)
+    guard let record = provider(of: service, named: name?.text)?.record, record.service == service else {
+      return .unique
+    }
     if record.isInstance { return Scope(lifetime: .singleton) }
     return Scope(lifetime: record.lifetime, expiry: record.expiry)
   }

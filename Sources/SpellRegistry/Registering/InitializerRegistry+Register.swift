@@ -131,7 +131,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(.time) { FixedTime(now: 9) }
   /// ```
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable () throws -> Value
@@ -140,7 +140,7 @@ extension InitializerRegistry {
   }
 
   /// Registers a closure that creates the values of a declared key from other services.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable (Resolver) throws -> Value
@@ -158,7 +158,7 @@ extension InitializerRegistry {
   /// - Precondition: If `initializer` is `.instance(_:as:)`, it must not have `as: .anySupertype`, because an instance
   ///   for a key serves only that key. The preconditions of
   ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` also apply.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Value>
@@ -187,7 +187,7 @@ extension InitializerRegistry {
   ///   - line: The line of the registration, for messages.
   ///   - change: Changes a copy of the value. An object isn't copied, so all users of the object see the change.
   /// - Throws: The error of a request for the key, or the error that `change` throws.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func override<Value: Sendable>(
     _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
     _ change: (inout Value) throws -> Void

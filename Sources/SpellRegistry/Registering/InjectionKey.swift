@@ -8,9 +8,10 @@ internal import Synchronization
 public class InjectionKeys: @unchecked Sendable {
   /// The place in the source code at which the key is declared.
   package let place: SourcePlace
-  /// The initializer for all contexts that aren't in `others`.
+  /// The initializer for all contexts that have none of their own.
   fileprivate let live: ErasedInitializer
-  fileprivate let others: [InjectionContext: ErasedInitializer]
+  fileprivate let test: ErasedInitializer?
+  fileprivate let preview: ErasedInitializer?
   fileprivate let lifetime: ScopeLifetime
   fileprivate let expiry: Duration?
   /// Whether a warning was written because a test ran the live initializer.
@@ -19,9 +20,10 @@ public class InjectionKeys: @unchecked Sendable {
   private let isKnownToRunLive = Atomic(false)
 
   fileprivate init<Value>(
-    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, others: [InjectionContext: ErasedInitializer]
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, test: ErasedInitializer?,
+    preview: ErasedInitializer?
   ) {
-    (self.place, self.live, self.others) = (place, live, others)
+    (self.place, self.live, self.test, self.preview) = (place, live, test, preview)
     (lifetime, expiry) = (scope.lifetime, scope.expiry)
   }
 
@@ -31,12 +33,20 @@ public class InjectionKeys: @unchecked Sendable {
   /// Returns a new default registration, which makes the key's value if no other registration matches a request.
   func makeRecord(in context: InjectionContext, of registry: InitializerRegistry) -> RegistrationRecord {
     RegistrationRecord(
-      for: Service(type(of: self).valueType, key: self), others[context] ?? live, lifetime, expiry, in: registry,
-      isDefault: true, at: place)
+      for: Service(type(of: self).valueType, key: self), initializer(for: context) ?? live, lifetime, expiry,
+      in: registry, isDefault: true, at: place)
   }
 
   /// Returns whether the key has its own initializer for a context, which is always true for `.live`.
-  package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
+  package func hasInitializer(for context: InjectionContext) -> Bool { initializer(for: context) != nil }
+
+  private func initializer(for context: InjectionContext) -> ErasedInitializer? {
+    switch context {
+    case .live: live
+    case .test: test
+    case .preview: preview
+    }
+  }
 
   /// Records that a test runs the key's live initializer, and returns true only for the first call on this key.
   func isFirstLiveUseInTests() -> Bool { !isKnownToRunLive.exchange(true, ordering: .relaxed) }
@@ -75,12 +85,12 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's values, unless a registration for the key has another scope.
   var scope: Scope<Value> { Scope(lifetime: lifetime, expiry: expiry) }
 
-  init(
-    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
-    others: [InjectionContext: ErasedInitializer] = [:]
+  @usableFromInline init(
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, test: ErasedInitializer? = nil,
+    preview: ErasedInitializer? = nil
   ) {
     scope.lifetime.check(for: Value.self, at: place)
-    super.init(scope, at: place, live: live, others: others)
+    super.init(scope, at: place, live: live, test: test, preview: preview)
   }
 
   /// Creates a key with a closure that creates the key's values.
@@ -93,7 +103,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes keys on the same line.
   ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  public convenience init(
+  @_alwaysEmitIntoClient public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ make: @escaping @Sendable () throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(make)) }
@@ -103,7 +113,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```swift
   /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
   /// ```
-  public convenience init(
+  @_alwaysEmitIntoClient public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(make)) }
@@ -120,7 +130,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`. If `initializer` makes factories, `scope` must be `.unique`, because
   ///   `.factory(scope:)` specifies the scope of the factory's values.
-  public convenience init(
+  @_alwaysEmitIntoClient public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
   ) {
@@ -130,7 +140,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   }
 
   /// Stops the program if a key can't be declared with this initializer.
-  private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
+  @usableFromInline func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
       trap(
         """
@@ -144,12 +154,14 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  /// Returns a copy of this key with an initializer for one context.
+  /// Returns a copy of this key with the given initializers.
   ///
   /// The program declares the copy in place of this key.
-  private func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
-    check(initializer)
-    return InjectionKey(scope, at: place, live: live, others: others.merging([context: initializer]) { $1 })
+  @usableFromInline func adding(
+    test newTest: ErasedInitializer? = nil, preview newPreview: ErasedInitializer? = nil
+  ) -> InjectionKey {
+    if let initializer = newTest ?? newPreview { check(initializer) }
+    return InjectionKey(scope, at: place, live: live, test: newTest ?? test, preview: newPreview ?? preview)
   }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.test`.
@@ -159,13 +171,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```
   ///
   /// - Returns: The key to declare in place of this one.
-  public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(.independent(make), for: .test)
+  @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(test: .independent(make))
   }
 
   /// Returns a copy of the key whose initializer for `.test` registries makes the value from other services.
-  public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(.resolving(make), for: .test)
+  @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(test: .resolving(make))
   }
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.test`.
@@ -176,7 +188,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
-  public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
+  @_alwaysEmitIntoClient public func test(_ initializer: Initializer<Value>) -> InjectionKey {
+    adding(test: initializer.erased)
+  }
 
   /// Returns a copy of the key whose live initializer also runs in tests.
   ///
@@ -191,23 +205,25 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// do. If it also does something itself, declare its `test` initializer all the same.
   ///
   /// - Returns: The key to declare in place of this one.
-  public func liveInTests() -> InjectionKey { adding(live, for: .test) }
+  public func liveInTests() -> InjectionKey { adding(test: live) }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///
   /// - Returns: The key to declare in place of this one.
-  public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(.independent(make), for: .preview)
+  @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(preview: .independent(make))
   }
 
   /// Returns a copy of the key whose initializer for `.preview` registries makes the value from other services.
-  public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(.resolving(make), for: .preview)
+  @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(preview: .resolving(make))
   }
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.preview`.
   ///
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
-  public func preview(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .preview) }
+  @_alwaysEmitIntoClient public func preview(_ initializer: Initializer<Value>) -> InjectionKey {
+    adding(preview: initializer.erased)
+  }
 }

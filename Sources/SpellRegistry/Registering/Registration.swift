@@ -8,7 +8,7 @@ internal import Support
 /// registration.unregister()
 /// ```
 public struct Registration<Value>: Sendable {
-  package let record: RegistrationRecord
+  @usableFromInline package let record: RegistrationRecord
   let registry: InitializerRegistry
 
   /// Calls `hook` after each injection of a value from this registration, such as a property's first read or a call of
@@ -17,7 +17,7 @@ public struct Registration<Value>: Sendable {
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
   /// lock held. A property that keeps its value stores it before the hooks run. No hooks of registrations or registries
   /// run for the values that a hook itself requests. A hook may therefore even request a value of the type `Value`.
-  @_disfavoredOverload @discardableResult
+  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     checkHookOfFactory()
     return addHook(hook)
@@ -30,7 +30,7 @@ public struct Registration<Value>: Sendable {
   /// ``onInjection(_:)``.
   ///
   /// - Precondition: Every injection of a value from this registration must happen on the main actor.
-  @_disfavoredOverload @discardableResult
+  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
   ) -> Registration where Value: Sendable {
@@ -52,7 +52,7 @@ public struct Registration<Value>: Sendable {
   /// The hook isn't called for a value that the registry doesn't keep alive: one of scope ``Scope/unique``,
   /// ``Scope/graph`` or ``Scope/weak``, and one that was still being made when its registration was withdrawn. Nor is it
   /// called for a registered instance, which the registry hasn't made.
-  @_disfavoredOverload @discardableResult
+  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onRemoval(_ hook: @escaping @Sendable (Value) -> Void) -> Registration {
     checkHookOfFactory()
     return addRemoval(hook)
@@ -89,7 +89,7 @@ extension Registration where Value: Sendable {
   /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's
   ///   ``InjectionPoint`` has no container.
   /// - Returns: The registration.
-  @_disfavoredOverload @discardableResult
+  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     checkHookOfFactory()
     return addCompletion(hook)
@@ -106,7 +106,7 @@ extension Registration {
 
 extension Registration {
   /// Calls `hook` after each call of a factory from this registration, with the value that the factory returns.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func onInjection<Made, each Argument>(
     _ hook: @escaping @Sendable (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHook(hook) }
@@ -115,20 +115,20 @@ extension Registration {
   /// factory returns.
   ///
   /// - Precondition: Every call of the factory must happen on the main actor.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func onInjectionOnMainActor<Made: Sendable, each Argument>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHookOnMainActor(hook) }
 
   /// Calls `hook` once for each new value of a factory from this registration, at the end of the whole resolution that
   /// made the value.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func onCompletion<Made: Sendable, each Argument>(
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
   /// Calls `hook` with each value that a factory from this registration has kept, when the registry drops the value.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func onRemoval<Made, each Argument>(
     _ hook: @escaping @Sendable (Made) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addRemoval(hook) }
@@ -137,7 +137,7 @@ extension Registration {
   ///
   /// The hooks of a factory's registration get the values that the factory makes. A hook that takes the factory itself
   /// would never be called.
-  private func checkHookOfFactory() {
+  @usableFromInline func checkHookOfFactory() {
     guard record.initializer.isFactory else { return }
     trap(
       """
@@ -146,41 +146,43 @@ extension Registration {
       """, at: record.place)
   }
 
-  private func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
-    record.hooks.add { value, point in
+  @_alwaysEmitIntoClient
+  func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
+    record.addHook { value, point in
       if let value = value as? Made { hook(value, point) }
     }
     return self
   }
 
-  private func addHookOnMainActor<Made: Sendable>(
+  @_alwaysEmitIntoClient func addHookOnMainActor<Made: Sendable>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
   ) -> Registration {
     let place = record.place
     return addHook { (value: Made, point) in
-      guard isOnMainActor() else {
-        trap(
-          """
-          The registration of \(TypeName.of(Value.self)) has a hook of the main actor, and its value was asked for \
-          elsewhere. Ask for it on the main actor, or add the hook with onInjection.
-          """, at: place)
-      }
+      Self.checkIsOnMainActor(at: place)
       callOnMainActor(point.withoutContainer()) { hook(value, $0) }
     }
   }
 
-  private func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
+  @usableFromInline static func checkIsOnMainActor(at place: SourcePlace) {
+    if isOnMainActor() { return }
+    trap(
+      """
+      The registration of \(TypeName.of(Value.self)) has a hook of the main actor, and its value was asked for \
+      elsewhere. Ask for it on the main actor, or add the hook with onInjection.
+      """, at: place)
+  }
+
+  @_alwaysEmitIntoClient func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
     record.addRemoval { memory in hook(memory.value()) }
     return self
   }
 
-  private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
-    record.addCompletion { memory, point, registry in
+  @_alwaysEmitIntoClient
+  func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
+    record.addCompletion { memory in
       let value = memory.value(as: Made.self)
-      // The completion hook gets the injection point on the thread that ends the resolution. Another thread may be
-      // using the container at that time, so the injection point has no container.
-      let point = Unchecked(value: point.withoutContainer())
-      return { hook(value, Resolver(point: point.value, registry: registry)) }
+      return { resolver in hook(value, resolver) }
     }
     return self
   }

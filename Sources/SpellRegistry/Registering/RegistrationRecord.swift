@@ -2,7 +2,7 @@ internal import Support
 internal import Synchronization
 
 /// A registration, with the type of its values erased.
-package final class RegistrationRecord: Sendable {
+@usableFromInline package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for.
   ///
   /// In one registry, a new registration replaces an older registration whose `Key` is equal. Two keys whose
@@ -17,7 +17,7 @@ package final class RegistrationRecord: Sendable {
   package let service: Service
   package let name: PropertyName?
   let initializer: ErasedInitializer
-  package let place: SourcePlace
+  @usableFromInline package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
   /// Whether this is a declared key's default, which is used only if no other registration matches the request.
@@ -41,7 +41,7 @@ package final class RegistrationRecord: Sendable {
     case factory(FactoryValues?)
   }
 
-  typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
+  @usableFromInline typealias Completion = @Sendable (ValueMemory) -> @Sendable (Resolver) -> Void
   /// Whether any completion hook was added.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a completion hook sees the
@@ -189,8 +189,10 @@ package final class RegistrationRecord: Sendable {
   /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
 
+  @usableFromInline func addHook(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
+
   /// Adds a hook that is called with each kept value when the registry drops the value.
-  func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
+  @usableFromInline func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
     notes.withLock { $0.append(.removal(removal)) }
   }
 
@@ -213,12 +215,18 @@ package final class RegistrationRecord: Sendable {
     of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, _ resolution: Resolution
   ) {
     let isKept = CurrentThread.current.isKept
+    // The hooks get the injection point on the thread that ends the resolution. Another thread may be using the
+    // container at that time, so the injection point has no container.
+    let point = Unchecked(value: point.withoutContainer())
     for case .completion(let completion) in notes.withLock(\.self) {
-      resolution.atEnd(of: self, in: registry, isKept: isKept, completion(memory, point, registry))
+      let call = completion(memory)
+      resolution.atEnd(of: self, in: registry, isKept: isKept) {
+        call(Resolver(point: point.value, registry: registry))
+      }
     }
   }
 
-  func addCompletion(_ completion: @escaping Completion) {
+  @usableFromInline func addCompletion(_ completion: @escaping Completion) {
     notes.withLock { $0.append(.completion(completion)) }
     mayHaveCompletions.store(true, ordering: .relaxed)
   }

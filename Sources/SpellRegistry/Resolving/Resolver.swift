@@ -27,7 +27,9 @@ public struct Resolver {
   }
 
   /// Returns a copy for a main-actor initializer, without the container of the injection point.
-  func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
+  @usableFromInline func onMainActor() -> Resolver {
+    Resolver(point: point.withoutContainer(), registry: registry, run: run)
+  }
 
   /// Returns the value of a dependency, which the registry resolves for the initializer.
   @_alwaysEmitIntoClient public func resolve<Value>(
