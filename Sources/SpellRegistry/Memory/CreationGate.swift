@@ -80,14 +80,15 @@ public import Synchronization
   ///
   /// - Returns: The former state; nil if the state wasn't set.
   func change(to settled: UInt, by thread: UInt?) -> UInt? {
-    var found = current
-    while thread == nil || Self.isBusy(found) && found & ~Self.tags == thread {
-      let (exchanged, other) = state.compareExchange(
-        expected: found, desired: settled, ordering: .acquiringAndReleasing)
-      if exchanged { return found }
-      found = other
-    }
-    return nil
+    guard let thread else { return state.exchange(settled, ordering: .acquiringAndReleasing) }
+    let (isSet, found) = state.compareExchange(
+      expected: thread | Self.busy, desired: settled, ordering: .acquiringAndReleasing)
+    if isSet { return found }
+    // A state that is awaited was busy before, and only its end follows.
+    let isAwaited =
+      found == thread | Self.awaited
+      && state.compareExchange(expected: found, desired: settled, ordering: .acquiringAndReleasing).exchanged
+    return isAwaited ? found : nil
   }
 
   /// Wakes the threads that wait for the end of the state `found`.

@@ -46,7 +46,7 @@ extension PropertyCell {
   var identity: PropertyIdentity { PropertyIdentity(memory.head.gate.id, at: fields.place) }
 
   private func request(in container: AnyObject?) -> Request {
-    Request(fields.propertyType, fields.key, of: self, named: fields.requestedName, in: container)
+    Request(fields.propertyType, fields.key, of: self, in: container)
   }
 
   func point(in container: AnyObject?) -> InjectionPoint {

@@ -161,12 +161,11 @@ final class KeptValue: @unchecked Sendable {
 
   /// Keeps a cell's value as the scope specifies, unless the cell was dropped or replaced.
   func store(_ cell: ValueCell, in registry: InitializerRegistry) {
-    let value = cell.memory.any(service.type)
     // A scope never keeps nil.
-    let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
+    let isNothing = cell.memory.isNil(service.type)
     let weak =
       scope.isWeak && !isNothing
-      ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : WeakReference(nil)
+      ? WeakReference(cell.memory.any(service.type), declaredBy: "Scope .weak of \(service.type)") : WeakReference(nil)
     let deadline = expiry.map { $0.clock.now + $0.age }
     change(in: registry) { table, state in
       guard state.cell === cell else { return }

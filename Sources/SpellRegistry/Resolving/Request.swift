@@ -8,8 +8,8 @@
   private let owner: Borrowed<AnyObject>?
   /// The storage of the requesting property; nil if no property makes the request.
   private let cell: Borrowed<PropertyCell>?
-  /// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
-  let requestedName: String?
+  /// The name that a call of `resolve` gives.
+  private let givenName: String?
   /// Whether the requesting property will store the value.
   var isForStorage = false
   /// Whether a registry may keep the object, or the factory, that makes the request.
@@ -21,15 +21,14 @@
   private let knownContainerType: (any AnyObject.Type)?
 
   init(
-    _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil,
-    named requestedName: String? = nil, in container: AnyObject? = nil,
-    inClass containerType: (any AnyObject.Type)? = nil
+    _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil, named name: String? = nil,
+    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
     owner = container.map { Borrowed($0) }
     self.cell = cell.map { Borrowed($0) }
-    (self.requestedName, knownContainerType) = (requestedName, containerType)
+    (givenName, knownContainerType) = (name, containerType)
   }
 
   /// Creates a request for a service without a container object.
@@ -45,6 +44,8 @@
   var service: Service { Service(type, key: key?.object) }
   var container: AnyObject? { owner?.object }
   var containerType: (any AnyObject.Type)? { container.map { Swift.type(of: $0) } ?? knownContainerType }
+  /// The name that a call of `resolve` or a property's declaration gives, in place of a property's own name.
+  var requestedName: String? { givenName ?? cell?.object.fields.requestedName }
   var name: String? { requestedName ?? point.propertyName }
   var mayHaveName: Bool { requestedName != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: requestedName, in: container) }
@@ -62,7 +63,7 @@
 
   /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
-    var request = Request(type, of: cell?.object, named: requestedName, in: container)
+    var request = Request(type, of: cell?.object, named: givenName, in: container)
     (request.isForStorage, request.isFromKept) = (isForStorage, isFromKept)
     return request
   }
