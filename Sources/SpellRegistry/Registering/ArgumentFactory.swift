@@ -76,7 +76,7 @@ extension Initializer {
   /// - Parameters:
   ///   - scope: How long a value is kept, and which requests share it.
   ///   - make: Creates a value for arguments that have no kept value, on the calling thread, with no lock held.
-  public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
+  @_alwaysEmitIntoClient public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
     scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     factory(of: Made.self, scope: scope) { memory, source in
@@ -116,19 +116,23 @@ extension Initializer where Value: Sendable {
   /// ``Resolver/point`` without a container. The arguments have to be `Sendable`, because code that belongs to no actor
   /// can call a factory, and could go on using an argument that the main actor keeps. For other arguments, declare a key
   /// whose value is a function: `InjectionKey<@MainActor (Draft) -> Editor> { { Editor(draft: $0) } }`.
-  public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
+  @_alwaysEmitIntoClient public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
     _ make: @escaping @MainActor (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     .factory { (resolver, argument: repeat each Argument) in
-      let call = "try registry.resolve(\(TypeName.source(of: Made.self)), arguments: …)"
-      try requireMainActor(
-        orElse: """
-          Make the value on the main actor: try await MainActor.run { \(call) }, or, with a factory that you have, \
-          { try factory(…) }.
-          """)
+      try requireMainActor(toCallFactoryOf: Made.self)
       return try callOnMainActor(resolver) { try make($0, repeat each argument) }
     }
   }
+}
+
+@usableFromInline func requireMainActor(toCallFactoryOf type: any Any.Type) throws {
+  let call = "try registry.resolve(\(TypeName.source(of: type)), arguments: …)"
+  try requireMainActor(
+    orElse: """
+      Make the value on the main actor: try await MainActor.run { \(call) }, or, with a factory that you have, \
+      { try factory(…) }.
+      """)
 }
 
 /// A protocol to which only ``ArgumentFactory`` conforms, for code that doesn't know the factory's generic arguments.

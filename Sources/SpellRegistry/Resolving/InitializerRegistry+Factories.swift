@@ -94,7 +94,7 @@ extension InitializerRegistry {
 
 extension Resolver {
   /// Returns a dependency that a registered factory makes from the given arguments.
-  @_disfavoredOverload public func resolve<Value, each Argument>(
+  @_disfavoredOverload @_alwaysEmitIntoClient public func resolve<Value, each Argument>(
     _ type: Value.Type = Value.self, arguments argument: repeat each Argument, named name: String? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -105,7 +105,7 @@ extension Resolver {
   }
 
   /// Returns a dependency that the factory of a declared key makes from the given arguments.
-  public func resolve<Made, First, each Rest>(
+  @_alwaysEmitIntoClient public func resolve<Made, First, each Rest>(
     _ key: InjectionKey<ArgumentFactory<Made, First, repeat each Rest>>, arguments first: First,
     _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Made {

@@ -67,7 +67,7 @@ public struct Resolver {
   }
 
   /// Runs `body` as part of the resolution that this resolver belongs to.
-  func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+  @usableFromInline func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     if let run { try run.continuing(body) } else { try body() }
   }
 }
