@@ -17,15 +17,13 @@ extension InitializerRegistry {
   ///   The error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the
   ///   class has none, has a custom mirror, or was built without reflection metadata. If `onCompletion` hooks
   ///   cause each other to run without end, the method throws `.cycle`, although it has stored the values.
-  public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
-    let properties = InjectableProperties.of(object)
-    guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
-    try inject(properties.map { ($0.wrapper, object) }, into: object)
+  @_alwaysEmitIntoClient public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
+    try injectAll(into: object)
   }
 
   /// Fills all of an actor's `@Injected` properties together, or none of them, in the actor's isolation.
-  public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
-    try inject(into: object as AnyObject)
+  @_alwaysEmitIntoClient public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
+    try injectAll(into: object)
   }
 
   /// Fills the given `@Injected` properties of an object together, or none of them.
@@ -40,10 +38,10 @@ extension InitializerRegistry {
   /// registered for the inner object's class.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
-  public func inject<Object: AnyObject>(
+  @_alwaysEmitIntoClient public func inject<Object: AnyObject>(
     into object: Object, _ property: PartialKeyPath<Object>, _ others: PartialKeyPath<Object>...
   ) throws(InjectionError) {
-    try inject(InjectableProperties.of(object, at: [property] + others), into: object)
+    try inject(into: object, at: [property] + others)
   }
 
   /// Always throws, because another task may be using a `Sendable` object, whose isolation isn't known to this method.
@@ -55,6 +53,16 @@ extension InitializerRegistry {
       .wrongIsolation, through: [InjectionStep(Service(Object.self))],
       advice:
         "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
+  }
+
+  @usableFromInline func injectAll(into object: AnyObject) throws(InjectionError) {
+    let properties = InjectableProperties.of(object)
+    guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
+    try inject(properties.map { ($0.wrapper, object) }, into: object)
+  }
+
+  @usableFromInline func inject(into object: AnyObject, at paths: [AnyKeyPath]) throws(InjectionError) {
+    try inject(InjectableProperties.of(object, at: paths), into: object)
   }
 
   private func inject(
@@ -163,11 +171,11 @@ enum InjectableProperties {
   }
 
   /// Returns the `@Injected` properties whose projections are at the given key paths, with the objects that have them.
-  static func of<Object: AnyObject>(
-    _ object: Object, at paths: [PartialKeyPath<Object>]
+  static func of(
+    _ object: AnyObject, at paths: [AnyKeyPath]
   ) -> [(property: any InjectableProperty, container: AnyObject)] {
     paths.map { path in
-      if let projection = object[keyPath: path] as? any InjectableProjection {
+      if let projection = (object as Any)[keyPath: path] as? any InjectableProjection {
         return (projection.property, projection.container ?? object)
       }
       trap("\(path) isn't the projection of an @Injected property. Write its name with a dollar sign: \\.$property.")

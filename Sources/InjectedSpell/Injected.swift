@@ -94,6 +94,7 @@
   }
 
   /// The projection `$property` in a class or an actor, with the enclosing object.
+  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -103,7 +104,7 @@
   }
 
   /// The projection `$property` in a struct or for a local variable, without an enclosing object.
-  public var projectedValue: Projection {
+  @_alwaysEmitIntoClient public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.injected } }
   }
@@ -199,7 +200,7 @@ extension Injected {
   /// Returns the ``value`` of a constant such as `let clock = Injected<Clock>()`, or throws an error if reading ``value``
   /// would stop the program.
   @discardableResult
-  public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
+  @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
   /// Drops the value of a constant, such as `let clock = Injected<Clock>()`, so that the next read asks the registry.
   ///
@@ -214,9 +215,13 @@ extension Injected {
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    fileprivate(set) var injected: Injected
+    @usableFromInline var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
-    let container: AnyObject?
+    @usableFromInline let container: AnyObject?
+
+    @_alwaysEmitIntoClient init(injected: Injected, container: AnyObject?) {
+      (self.injected, self.container) = (injected, container)
+    }
 
     /// Whether the property has an injected or assigned value.
     ///
@@ -228,13 +233,13 @@ extension Injected {
     /// - Throws: An error of code `.notRegistered` (also if the property's registry is gone), `.cycle`,
     ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
-    public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
+    @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
     /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
     /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
     /// being created still get that value.
-    public mutating func reset() {
+    @_alwaysEmitIntoClient public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy {
         injected.policy = .weak(weakStorage.replacedWithNothing())
       } else {

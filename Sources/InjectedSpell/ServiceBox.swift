@@ -65,9 +65,9 @@ public final class ServiceBox: Sendable {
   ///
   /// - Returns: A report that lists the filled properties, the properties without a service, and the properties whose
   ///   service has another type.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func fill<Target: AnyObject>(_ target: Target) -> FillReport {
-    fill(target, InjectableProperties.of(target))
+    fillAll(of: target)
   }
 
   /// Injects the services with matching names into the given `@Injected` properties of an object.
@@ -79,20 +79,16 @@ public final class ServiceBox: Sendable {
   /// The compiler checks that the caller runs in the isolation of the properties, for example on the main actor.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func fill<Target: AnyObject>(
     _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
   ) -> FillReport {
-    fill(
-      target,
-      InjectableProperties.of(target, at: [property] + others).compactMap { wrapper, container in
-        wrapper.name(in: container).map { ($0, wrapper) }
-      })
+    fill(target, at: [property] + others)
   }
 
   /// Injects the services with matching names into an actor's `@Injected` properties, in the actor's isolation.
-  @discardableResult
-  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
+  @_alwaysEmitIntoClient @discardableResult
+  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fillAll(of: target) }
 
   /// Fills nothing, because another task may be using a `Sendable` object, whose isolation isn't known to this method.
   ///
@@ -119,18 +115,28 @@ public final class ServiceBox: Sendable {
   ///
   /// - Returns: A report that lists the names whose services were assigned, the names without a service, and the names
   ///   whose service has another type.
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func fill<Target: AnyObject, each Service>(
     _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)
   ) -> FillReport {
-    var report = FillReport()
     func set<Property>(_ path: ReferenceWritableKeyPath<Target, Property>, to service: any Sendable) -> Bool {
       guard let fitting = service as? Property else { return false }
       target[keyPath: path] = fitting
       return true
     }
-    for (name, path) in repeat each properties { use(name, for: &report) { set(path, to: $0) } }
-    return report
+    var setters: [(name: String, set: (any Sendable) throws -> Bool)] = []
+    for (name, path) in repeat each properties { setters.append((name, { set(path, to: $0) })) }
+    return useServices(for: setters)
+  }
+
+  @usableFromInline func fillAll(of target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
+
+  @usableFromInline func fill(_ target: AnyObject, at paths: [AnyKeyPath]) -> FillReport {
+    fill(
+      target,
+      InjectableProperties.of(target, at: paths).compactMap { wrapper, container in
+        wrapper.name(in: container).map { ($0, wrapper) }
+      })
   }
 
   private static let warned = Lock<Set<ObjectIdentifier>>([])
@@ -148,23 +154,28 @@ public final class ServiceBox: Sendable {
     if properties.isEmpty {
       return unfilled(type(of: target), InjectionError.noInjectableProperties(in: target).description)
     }
-    var report = FillReport()
-    for (name, wrapper) in properties { use(name, for: &report) { try wrapper.inject($0, in: target) } }
-    return report
+    return useServices(for: properties.map { name, wrapper in (name, { try wrapper.inject($0, in: target) }) })
   }
 
-  /// Passes the service named `name` to `inject`, and adds the result to `report`.
+  /// Passes each named service to its setter, which returns whether the service fits, and reports the results.
   ///
   /// The name `serviceBox` also stands for the box itself.
-  private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
-    let services = [registry.service(named: name, in: ObjectIdentifier(self)), name == "serviceBox" ? self : nil]
-      .compactMap(\.self)
-    // An error means that this thread is making the property's value, or that another thread is making the value and
-    // waits for this thread. In both cases, the service can't be injected.
-    guard !services.isEmpty, let fits = try? services.contains(where: inject) else {
-      return report.missing.append(name)
+  @usableFromInline func useServices(
+    for setters: [(name: String, set: (any Sendable) throws -> Bool)]
+  ) -> FillReport {
+    var report = FillReport()
+    for (name, set) in setters {
+      let services = [registry.service(named: name, in: ObjectIdentifier(self)), name == "serviceBox" ? self : nil]
+        .compactMap(\.self)
+      // An error means that this thread is making the property's value, or that another thread is making the value and
+      // waits for this thread. In both cases, the service can't be injected.
+      guard !services.isEmpty, let fits = try? services.contains(where: set) else {
+        report.missing.append(name)
+        continue
+      }
+      if fits { report.filled.append(name) } else { report.mismatched.append(name) }
     }
-    if fits { report.filled.append(name) } else { report.mismatched.append(name) }
+    return report
   }
 }
 

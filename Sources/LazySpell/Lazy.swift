@@ -239,6 +239,7 @@
   }
 
   /// The projection `$property` in a class or an actor, with the enclosing object.
+  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -248,7 +249,7 @@
   }
 
   /// The projection `$property` in a struct or for a local variable, without an enclosing object.
-  public var projectedValue: Projection {
+  @_alwaysEmitIntoClient public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
@@ -300,9 +301,11 @@
 extension Lazy {
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    fileprivate var lazy: Lazy
+    @usableFromInline var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.
-    fileprivate let container: AnyObject?
+    @usableFromInline let container: AnyObject?
+
+    @_alwaysEmitIntoClient init(lazy: Lazy, container: AnyObject?) { (self.lazy, self.container) = (lazy, container) }
 
     /// Whether the value has been created or assigned; reading `hasValue` doesn't create it.
     public var hasValue: Bool { lazy.storage.hasValue }
@@ -312,13 +315,13 @@ extension Lazy {
     /// - Throws: `.notRegistered` (also if the property's registry is gone and it has no expression), `.cycle`,
     ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
-    public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
+    @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
     /// Drops the value, so that the next read creates a new value.
     ///
     /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
     /// being created still get that value.
-    public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
+    @_alwaysEmitIntoClient public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 
