@@ -5,9 +5,9 @@ internal import Support
 /// `@unchecked Sendable`: the atomic `gate` guards the value. One thread or task writes the value before it marks the
 /// gate as ready, and other threads read the value only after they find the gate ready. The scopes that share values
 /// require `Sendable` values. The exception is `.unsafeGraph`, with which the client has to prevent races.
-final class ValueCell: @unchecked Sendable {
+@usableFromInline final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
-  let memory: ValueMemory
+  @usableFromInline let memory: ValueMemory
   let gate = CreationGate()
   /// The async run that makes the value, and has failed if it is over; nil if there is none, or if it has made the value.
   private let run = Lock<SharedRun?>(nil)
@@ -29,6 +29,9 @@ final class ValueCell: @unchecked Sendable {
     if gate.isReady { memory.destroy(type) }
     memory.deallocate()
   }
+
+  /// Returns the value, which must exist.
+  @_alwaysEmitIntoClient func value<Value>() -> Value { withExtendedLifetime(self) { memory.value() } }
 
   /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }

@@ -13,8 +13,7 @@ internal import Synchronization
 @usableFromInline final class AsyncRun: Sendable {
   @usableFromInline typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
-  let record: RegistrationRecord
-  let registry: InitializerRegistry
+  let provider: Provider
   private let name: String?
   /// Whether a registry may keep what is made in this run, which then holds its registry weakly.
   let isKept: Bool
@@ -32,29 +31,20 @@ internal import Synchronization
     var resolution: Resolution?
     /// The runs that this run's task is awaiting, on behalf of this run or another run that executes in the task.
     ///
-    /// Only the first run of a task uses this list.
-    var awaited: [Await] = []
+    /// Each is the last of a chain of runs that leads to it, without the first run of the task. The chain starts with the
+    /// nested runs in the task, up to the run that made the request. Only the first run of a task uses this list.
+    var awaited: [[AsyncRun]] = []
   }
   private let state: Lock<State>
 
-  private struct Await: Sendable {
-    /// The chain of runs that leads to the awaited run, without the first run of the task.
-    ///
-    /// The chain starts with the nested runs in the task, up to the run that made the request. It ends with the awaited
-    /// run.
-    let path: [AsyncRun]
-    var other: AsyncRun { path[path.count - 1] }
+  init(of provider: Provider, for request: AsyncRequest) {
+    (self.provider, name) = (provider, request.name)
+    isKept = provider.record.makesKept || CurrentThread.current.isKept || request.asker?.isKept ?? false
+    state = Lock(State(asker: request.asker, resolution: request.resolution))
   }
 
-  init(
-    _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
-    _ resolution: Resolution
-  ) {
-    (self.record, self.registry, self.name) = (record, registry, name)
-    isKept = record.makesKept || CurrentThread.current.isKept || asker?.isKept ?? false
-    state = Lock(State(asker: asker, resolution: resolution))
-  }
-
+  private var record: RegistrationRecord { provider.record }
+  var registry: InitializerRegistry { provider.registry }
   /// The run as a step of an error's path.
   private var step: InjectionStep { Request(record.service, named: name).step(record) }
   var isOver: Bool { resolution == nil }
@@ -109,53 +99,54 @@ internal import Synchronization
   // MARK: Cycles
 
   /// This run, the run that requested its value, and so on, ending before the first run that is over.
-  private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
+  private var lineage: [AsyncRun] { isOver ? [] : chain { $0.asker.flatMap { $0.isOver ? nil : $0 } } }
+
+  /// This run, the run that `next` returns for it, and so on.
+  private func chain(_ next: (AsyncRun) -> AsyncRun?) -> [AsyncRun] {
+    var runs = [self]
+    while let run = next(runs[runs.count - 1]) { runs.append(run) }
+    return runs
+  }
 
   /// Returns the runs that follow `other` in the chain of requests that led to this run.
   ///
   /// The last element is this run. The result is empty if `other` is this run, and nil if `other` isn't in the chain.
   private func path(from other: AsyncRun) -> [AsyncRun]? {
-    let lineage = Array(lineage)
+    let lineage = lineage
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
   /// Returns the steps that led to this run, starting after the step of the run that is making a registration's value.
   ///
   /// The result is nil if neither this run nor a run that led to this run is making the value.
-  func steps(
-    fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
-  ) -> [InjectionStep]? {
-    lineage.first { $0.record === record && $0.registry === registry && $0.name == name }
-      .flatMap { path(from: $0) }?.map(\.step)
+  func steps(fromMakerOf provider: Provider, named name: String?) -> [InjectionStep]? {
+    lineage.first { $0.provider == provider && $0.name == name }.flatMap { path(from: $0) }?.map(\.step)
   }
 
   /// The runs that execute in this run's task, from the outermost run to this run.
   ///
   /// A run whose value isn't shared executes in the task of the run that requested the value.
-  private var ofSameTask: [AsyncRun] {
-    sequence(first: self) { $0.record.makesKept ? nil : $0.asker }.reversed()
-  }
+  private var ofSameTask: [AsyncRun] { chain { $0.record.makesKept ? nil : $0.asker }.reversed() }
 
   /// The process-wide lock that is held while the lists of awaited runs are searched or changed.
   private static let awaiting = Lock(())
 
-  /// Awaits the end of this run by calling `wait`, unless the wait would complete a cycle.
+  /// Begins a wait for the end of this run, unless the wait would complete a cycle, and returns a closure that ends it.
   ///
   /// - Parameter asker: The run that makes the request; nil if no run does.
   /// - Throws: `.cycle` if this run waits for `asker`, directly or through other runs. If `asker` is nil, let A be the
   ///   unfinished run, if any, whose initializer started the calling task. In this case, `.cycle` if this run is A, or
   ///   if this run's initializer has requested A's value, directly or through other runs.
-  func whileAwaited<Result>(
-    by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
-  ) async throws -> Result {
+  func beginAwaiting(by asker: AsyncRun?) throws -> () -> Void {
     guard let asker else {
-      guard let starter = CurrentThread.current.run() else { return try await wait() }
+      guard let starter = CurrentThread.current.run() else { return {} }
       // The calling task is about to await this run. This run may be waiting for the initializer that has started the
       // calling task. If that initializer awaits the task, the run and the task would wait for each other forever.
       if let path = starter.path(from: self) { throw InjectionError(.cycle, through: path.map(\.step)) }
-      let watch = Task.detached { [starter] in await starter.reportLongWait(for: self) }
-      defer { watch.cancel() }
-      return try await wait()
+      let watch = Task.detached { [starter] in
+        if (try? await Task.sleep(nanoseconds: 5_000_000_000)) != nil { starter.reportLongWait(for: self) }
+      }
+      return { watch.cancel() }
     }
     // Requests from other tasks can join only the first run of the task, because the later runs make values that aren't
     // shared. The first run therefore records all runs that the task awaits.
@@ -163,8 +154,7 @@ internal import Synchronization
     if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
       throw InjectionError(.cycle, through: path.map(\.step))
     }
-    defer { Self.awaiting.withLock { _ in task[0].endAwaiting(self) } }
-    return try await wait()
+    return { Self.awaiting.withLock { _ in task[0].endAwaiting(self) } }
   }
 
   /// Records that this run awaits `other`, and returns nil.
@@ -174,7 +164,7 @@ internal import Synchronization
   /// - Parameter task: The runs that execute in this run's task; see ``ofSameTask``.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     if let cycle = cycle(through: other) { return cycle }
-    task[0].state.withLock { $0.awaited.append(Await(path: task.dropFirst() + [other])) }
+    task[0].state.withLock { $0.awaited.append(task.dropFirst() + [other]) }
     return nil
   }
 
@@ -185,21 +175,19 @@ internal import Synchronization
     while let path = paths.popLast(), let last = path.last {
       // A run also waits for the runs whose values its initializer has requested, so `last` may wait for this run.
       if let rest = self.path(from: last) { return path.dropFirst() + rest }
-      for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next.other)).inserted {
-        paths.append(path + next.path)
+      for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next[next.count - 1])).inserted {
+        paths.append(path + next)
       }
     }
     return nil
   }
 
-  /// Reports on standard error, after five seconds, that a task that this run's initializer has started waits for
-  /// `other`, if that run waits for this one.
+  /// Reports on standard error that a task that this run's initializer has started has waited five seconds for `other`,
+  /// if that run waits for this one.
   ///
   /// It is no error, because the initializer may not await the task. Which task awaits which can't be found out.
-  private func reportLongWait(for other: AsyncRun) async {
-    guard (try? await Task.sleep(for: .seconds(5))) != nil,
-      let cycle = Self.awaiting.withLock({ _ in cycle(through: other) })
-    else { return }
+  private func reportLongWait(for other: AsyncRun) {
+    guard let cycle = Self.awaiting.withLock({ _ in cycle(through: other) }) else { return }
     let steps = ([self, other] + cycle).map(\.step)
     writeToStandardError(
       """
@@ -214,7 +202,7 @@ internal import Synchronization
 
   private func endAwaiting(_ other: AsyncRun) {
     state.withLock { state in
-      if let index = state.awaited.firstIndex(where: { $0.other === other }) { state.awaited.remove(at: index) }
+      if let index = state.awaited.firstIndex(where: { $0.last === other }) { state.awaited.remove(at: index) }
     }
   }
 }

@@ -30,18 +30,6 @@ final class AwaitedValues: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Awaits the async values that the synchronous initializer of a request needs, directly or through others.
-  ///
-  /// Only the parameters of autowired initializers, and what decorations wrap, are known before an initializer runs.
-  func awaitedNeeds(
-    of service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
-  ) async throws -> [AwaitedValues.Value] {
-    guard let match = match(Request(service, named: name)), match.record.declaresNeeds else { return [] }
-    var search = NeedSearch(asker: asker, resolution: resolution)
-    try await search.awaitNeeds(of: match, named: name, for: self)
-    return search.values
-  }
-
   /// Returns what a registration's initializer is known to need before it runs, for a request to this registry.
   ///
   /// An autowired initializer needs its parameters. A decoration needs what it wraps, under the name of its own request.
@@ -56,43 +44,62 @@ extension InitializerRegistry {
   }
 }
 
+extension AsyncRequest {
+  /// Awaits the async values that the synchronous initializer of the request needs, directly or through others.
+  ///
+  /// Only the parameters of autowired initializers, and what decorations wrap, are known before an initializer runs.
+  func awaitedNeeds() async throws -> [AwaitedValues.Value] {
+    guard let match, match.record.declaresNeeds else { return [] }
+    var search = NeedSearch()
+    try await search.awaitNeeds(of: match, for: self)
+    return search.values
+  }
+
+  /// Returns a request for a need of an initializer that runs in `registry`.
+  fileprivate func request(for need: Match, named name: String?, to registry: InitializerRegistry) -> AsyncRequest {
+    AsyncRequest(need.record.service, named: name, to: registry, by: asker, in: resolution)
+  }
+}
+
 extension RegistrationRecord {
   fileprivate var declaresNeeds: Bool { wraps || !dependencies.isEmpty }
 }
 
 /// A depth-first search for async values among the needs of a registration.
 private struct NeedSearch {
-  let asker: AsyncRun?
-  let resolution: Resolution
   var values: [AwaitedValues.Value] = []
-  /// The registrations on the way to the current one.
-  ///
-  /// The search doesn't follow a cycle, which the initializers report.
-  private var way: Set<Provider> = []
-  /// The registrations that need no further async value: they need none at all, or their one value needs none twice.
-  private var done: Set<Provider> = []
+  /// The registrations that the search doesn't follow: those on the way to the current one, whose cycle the initializers
+  /// report, and those that need no further async value: they need none at all, or their one value needs none twice.
+  private var closed: Set<Provider> = []
 
-  init(asker: AsyncRun?, resolution: Resolution) { (self.asker, self.resolution) = (asker, resolution) }
-
-  mutating func awaitNeeds(of match: Match, named name: String? = nil, for asked: InitializerRegistry) async throws {
-    let provider = match.provider(for: asked)
-    let (record, registry) = (provider.record, provider.registry)
-    let isMade = record.kept?.isReady(in: match.owner) ?? resolution.hasValue(of: provider)
-    guard record.declaresNeeds, !isMade, !done.contains(provider), way.insert(provider).inserted else { return }
-    defer { way.remove(provider) }
+  mutating func awaitNeeds(of match: Match, for request: AsyncRequest) async throws {
+    let provider = match.provider(for: request.registry)
+    if let initializer = match.record.initializer.async {
+      if let cell = try await request.madeCell(of: match, by: initializer) { values.append((provider, cell)) }
+      return
+    }
+    guard close(provider, of: match, for: request) else { return }
     let count = values.count
     do {
-      for case (_, let name, let need?) in registry.needs(of: record, named: name) {
-        guard let initializer = need.record.initializer.async else {
-          try await awaitNeeds(of: need, named: name, for: registry)
-          continue
-        }
-        let cell = try await registry.madeCell(of: need, by: initializer, named: name, asker: asker, in: resolution)
-        if let cell { values.append((need.provider(for: registry), cell)) }
-      }
+      for (need, request) in needs(of: provider, for: request) { try await awaitNeeds(of: need, for: request) }
     } catch let error as InjectionError {
-      throw InjectionError.wrapping(error, thrownBy: Request(record.service, named: name).step(record))
+      throw error.asked(by: Request(match.record.service, named: request.name).step(match.record))
     }
-    if values.count == count || record.makesKept { done.insert(provider) }
+    if values.count > count && !match.record.makesKept { closed.remove(provider) }
+  }
+
+  /// Returns whether the search has to follow a registration, which it then doesn't follow again.
+  @inline(never) private mutating func close(_ provider: Provider, of match: Match, for request: AsyncRequest) -> Bool {
+    let isMade = match.record.kept?.isReady(in: match.owner) ?? request.resolution.hasValue(of: provider)
+    return match.record.declaresNeeds && !isMade && closed.insert(provider).inserted
+  }
+
+  @inline(never) private func needs(
+    of provider: Provider, for request: AsyncRequest
+  ) -> [(need: Match, request: AsyncRequest)] {
+    let needs = provider.registry.needs(of: provider.record, named: request.name)
+    return needs.compactMap { _, name, need in
+      need.map { ($0, request.request(for: $0, named: name, to: provider.registry)) }
+    }
   }
 }

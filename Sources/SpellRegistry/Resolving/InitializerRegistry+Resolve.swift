@@ -287,11 +287,10 @@ extension InitializerRegistry {
     case .instance(let put): put(memory)
     case .factory: putFactory(memory, record, request, on: thread)
     case .async:
-      if let awaited = AwaitedValues.current?.take(of: Provider(record, in: self)) {
-        return awaited.copyValue(to: memory)
-      }
+      let provider = Provider(record, in: self)
+      if let awaited = AwaitedValues.current?.take(of: provider) { return awaited.copyValue(to: memory) }
       let run = thread.runOfFrames ?? .ofThisTask
-      if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
+      if let steps = run?.steps(fromMakerOf: provider, named: request.name) {
         throw InjectionError(.cycle, through: [request.step(record)] + steps)
       }
       let step = request.step(record)

@@ -39,6 +39,6 @@ package final class RequestRecorder: Sendable {
   }
 
   static func note(_ service: Service, servedBy provider: Provider?, by run: AsyncRun?) {
-    current?.receive(run.map { Provider($0.record, in: $0.registry) }, service, provider)
+    current?.receive(run?.provider, service, provider)
   }
 }

@@ -16,7 +16,7 @@ public struct Resolver {
   /// If the registration keeps the new value, this is the registry that contains the registration. Otherwise, it is the
   /// registry that received the request.
   public let registry: InitializerRegistry
-  let run: AsyncRun?
+  @usableFromInline let run: AsyncRun?
 
   init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
     (self.point, self.registry, self.run) = (point, registry, run)

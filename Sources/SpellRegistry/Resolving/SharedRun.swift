@@ -9,7 +9,7 @@ final class SharedRun: Sendable {
 
   private struct State: Sendable {
     /// The task in which the initializer runs; nil until the first request joins.
-    var task: Task<Void, any Error>?
+    var task: Task<ValueCell, any Error>?
     /// The number of requests that have joined, without those that have left.
     var requestCount = 0
     var isOver = false
@@ -21,7 +21,7 @@ final class SharedRun: Sendable {
   /// Adds a request, and returns the task to await, which `begin` starts for the first request.
   ///
   /// Returns nil if the run is over.
-  func join(_ begin: () -> Task<Void, any Error>) -> Task<Void, any Error>? {
+  func join(_ begin: () -> Task<ValueCell, any Error>) -> Task<ValueCell, any Error>? {
     state.withLock { state in
       if state.isOver { return nil }
       state.requestCount += 1
@@ -35,7 +35,7 @@ final class SharedRun: Sendable {
   ///
   /// - Returns: Whether it was the last one, in which case the run was canceled and is over.
   func leave() -> Bool {
-    let abandoned = state.withLock { state -> Task<Void, any Error>? in
+    let abandoned = state.withLock { state -> Task<ValueCell, any Error>? in
       state.requestCount -= 1
       if state.isOver || state.requestCount > 0 { return nil }
       state.isOver = true
@@ -49,12 +49,12 @@ final class SharedRun: Sendable {
   func end() { state.withLock { $0.isOver = true } }
 }
 
-extension Task where Failure == any Error {
+extension Task<ValueCell, any Error> {
   /// Returns the task's value, or throws a `CancellationError` as soon as the calling task is canceled.
   ///
   /// The wait raises the priority of the task to that of the calling task.
-  func valueUnlessCancelled() async throws -> Success {
-    let waiter = Waiter<Success>()
+  func valueUnlessCancelled() async throws -> ValueCell {
+    let waiter = Waiter()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         waiter.wait(continuation)
@@ -67,16 +67,16 @@ extension Task where Failure == any Error {
 }
 
 /// A continuation that is resumed once, with the first of several results.
-private final class Waiter<Value: Sendable>: Sendable {
+private final class Waiter: Sendable {
   private enum State: Sendable {
     case new
-    case waiting(CheckedContinuation<Value, any Error>)
-    case ended(Result<Value, any Error>)
+    case waiting(CheckedContinuation<ValueCell, any Error>)
+    case ended(Result<ValueCell, any Error>)
   }
   private let state = Lock(State.new)
 
-  func wait(_ continuation: CheckedContinuation<Value, any Error>) {
-    let early = state.withLock { state -> Result<Value, any Error>? in
+  func wait(_ continuation: CheckedContinuation<ValueCell, any Error>) {
+    let early = state.withLock { state -> Result<ValueCell, any Error>? in
       if case .ended(let result) = state { return result }
       state = .waiting(continuation)
       return nil
@@ -84,7 +84,7 @@ private final class Waiter<Value: Sendable>: Sendable {
     if let early { continuation.resume(with: early) }
   }
 
-  func resume(with result: Result<Value, any Error>) {
+  func resume(with result: Result<ValueCell, any Error>) {
     let former = state.withLock { state in
       let former = state
       if case .ended = former { return former }
