@@ -312,12 +312,14 @@ struct RegistrationTable: ~Copyable, Sendable {
       }
       return former
     }
-    if record.isUnlimited {
-      switch new.map({ plain.insert(Entry($0), for: service) }) ?? plain.take(service) {
-      case let former?: return former.record
-      case nil: return nil
+    func exchange(in entries: inout AddressTable<Entry>) -> RegistrationRecord? {
+      switch new.map({ entries.insert(Entry($0), for: service) }) ?? entries.take(service) {
+      case let former?: former.record
+      case nil: nil
       }
     }
+    if record.isDefault { return exchange(in: &defaults) }
+    if record.isUnlimited { return exchange(in: &plain) }
     var list = limited.take(service) ?? Limited()
     let former = list.exchange(record, for: new)
     if !list.isEmpty { _ = limited.insert(list, for: service) }
