@@ -116,6 +116,20 @@ import Testing
     #expect(heard.value == [4, 4])
   }
 
+  @Test("can be decorated, whatever the scope of its values, which stay those of its registration")
+  func decorated() throws {
+    registry.register(Int.self) { 1 }
+    registry.register(.factory(scope: .weak) { (_, number: Int) in Ticket(number) })
+    registry.register(.factory(scope: .graph) { (resolver, _: String) in "\(try resolver.resolve(Int.self))" })
+    let ticket = try registry.resolve(Ticket.self, arguments: 1)
+    registry.decorate(ArgumentFactory<Ticket, Int>.self) { $0 }
+    registry.decorate(ArgumentFactory<String, String>.self) { $0 }
+    #expect(try registry.resolve(Ticket.self, arguments: 1) === ticket)
+    let child = registry.child { $0.register(Int.self) { 2 } }
+    #expect(try child.resolve(String.self, arguments: "") == "2")
+    #expect(try registry.resolve(String.self, arguments: "") == "1")
+  }
+
   @Test("that nothing registers is an error with a line that compiles")
   func missing() throws {
     let error = #expect(throws: InjectionError.self) { try registry.resolve((any Tracker).self, arguments: 1, "a") }
@@ -134,5 +148,22 @@ import Testing
         .onInjection { (_: ArgumentFactory<Ticket, Int>, _) in }
     }
     #expect(result.map { text($0.standardErrorContent).contains("Write a hook for its values") } == true)
+  }
+
+  @Test("that a closure returns, or that is decorated, has hooks for the factory; one for its values stops the program")
+  func hookOfOthers() async throws {
+    let heard = Counter()
+    registry.register(.factory { (_, number: Int) in Ticket(number) })
+    registry.decorate(ArgumentFactory<Ticket, Int>.self) { $0 }
+      .onInjection { (_: ArgumentFactory<Ticket, Int>, _) in heard.increment() }
+    _ = try registry.resolve(Ticket.self, arguments: 1)
+    #expect(heard.value == 1)
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let registry = InitializerRegistry()
+      registry.register(.factory { (_, number: Int) in Ticket(number) })
+      let factory = try registry.resolve(ArgumentFactory<Ticket, Int>.self)
+      InitializerRegistry().register(.instance(factory)).onCompletion { (_: Ticket, _) in }
+    }
+    #expect(result.map { text($0.standardErrorContent).contains("Add the hook to the registration that is") } == true)
   }
 }

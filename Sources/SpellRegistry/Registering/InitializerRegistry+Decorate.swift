@@ -81,14 +81,14 @@ extension InitializerRegistry {
 
   /// Returns the scope of the registration that a request gets now; `.unique` if there is none.
   ///
-  /// The scope of an instance is `.singleton`, because the instance is the same for all requests. If the registration
-  /// is for another type, such as the type of an instance that serves its supertypes, the scope is `.unique`: values of
-  /// the requested type needn't be `Sendable`, and only one thread may get each of them.
+  /// The scope of an instance is `.singleton`, because the instance is the same for all requests. The scope of a factory
+  /// is `.unique`, because only what it makes is kept. If the registration is for another type, such as the type of an
+  /// instance that serves its supertypes, the scope is `.unique`: values of the requested type needn't be `Sendable`, and
+  /// only one thread may get each of them.
   @usableFromInline func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
     let service = Service(Value.self, key: key)
-    guard let record = provider(of: service, named: name?.text)?.record, record.service == service else {
-      return .unique
-    }
+    guard let record = provider(of: service, named: name?.text)?.record, record.service == service, !record.isFactory
+    else { return .unique }
     if record.isInstance { return Scope(lifetime: .singleton) }
     return Scope(lifetime: record.lifetime, expiry: record.expiry)
   }

@@ -19,8 +19,7 @@ public struct Registration<Value>: Sendable {
   /// run for the values that a hook itself requests. A hook may therefore even request a value of the type `Value`.
   @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
-    checkHookOfFactory()
-    return addHook(hook)
+    addHook(hook)
   }
 
   /// Calls `hook` on the main actor after each injection of a value from this registration.
@@ -34,8 +33,7 @@ public struct Registration<Value>: Sendable {
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
   ) -> Registration where Value: Sendable {
-    checkHookOfFactory()
-    return addHookOnMainActor(hook)
+    addHookOnMainActor(hook)
   }
 
   /// Calls `hook` with each value that the registration has kept, when the registry drops the value.
@@ -54,8 +52,7 @@ public struct Registration<Value>: Sendable {
   /// called for a registered instance, which the registry hasn't made.
   @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onRemoval(_ hook: @escaping @Sendable (Value) -> Void) -> Registration {
-    checkHookOfFactory()
-    return addRemoval(hook)
+    addRemoval(hook)
   }
 
   /// Withdraws the registration and drops its kept values.
@@ -91,8 +88,7 @@ extension Registration where Value: Sendable {
   /// - Returns: The registration.
   @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
-    checkHookOfFactory()
-    return addCompletion(hook)
+    addCompletion(hook)
   }
 }
 
@@ -133,21 +129,25 @@ extension Registration {
     _ hook: @escaping @Sendable (Made) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addRemoval(hook) }
 
-  /// Stops the program if a hook that takes the registered value is added to the registration of a factory.
+  /// Stops the program if a hook takes values of a type that the registration doesn't have.
   ///
-  /// The hooks of a factory's registration get the values that the factory makes. A hook that takes the factory itself
-  /// would never be called.
-  @usableFromInline func checkHookOfFactory() {
-    guard record.initializer.isFactory else { return }
+  /// If the registration's initializer is a `.factory`, the hooks get the values that the factory makes, and never the
+  /// factory itself. A registration that has its factory from elsewhere, such as a decoration, has only the factory.
+  @usableFromInline func checkHook(for type: any Any.Type) {
+    let takesFactory = type == Value.self
+    if takesFactory != record.isFactory { return }
     trap(
       """
-      The hooks of a registration of \(TypeName.of(Value.self)) get the values that the factory makes, and this hook \
-      takes the factory itself. Write a hook for its values.
+      The hooks of a registration of \(TypeName.of(Value.self)) get \
+      \(takesFactory
+        ? "the values that the factory makes, and this hook takes the factory itself. Write a hook for its values."
+        : "the factory itself, because its initializer isn't `.factory`. Add the hook to the registration that is.")
       """, at: record.place)
   }
 
   @_alwaysEmitIntoClient
   func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
+    checkHook(for: Made.self)
     record.addHook { value, point in
       if let value = value as? Made { hook(value, point) }
     }
@@ -174,12 +174,14 @@ extension Registration {
   }
 
   @_alwaysEmitIntoClient func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
+    checkHook(for: Made.self)
     record.addRemoval { memory in hook(memory.value()) }
     return self
   }
 
   @_alwaysEmitIntoClient
   func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
+    checkHook(for: Made.self)
     record.addCompletion { memory in
       let value = memory.value(as: Made.self)
       return { resolver in hook(value, resolver) }
