@@ -116,6 +116,15 @@ import Testing
     #expect(heard.value == [4, 4])
   }
 
+  @Test("whose kept value lacks what only the asking child has is an error that says so")
+  func childOnly() throws {
+    registry.register(
+      .factory(scope: .singleton) { (resolver, text: String) in Ticket(try resolver.resolve(Int.self) + text.count) })
+    let child = registry.child { $0.register { 2 } }
+    let error = #expect(throws: InjectionError.self) { try child.resolve(Ticket.self, arguments: "four") }
+    #expect(error?.description.contains("in a child of the registry that keeps") == true)
+  }
+
   @Test("can be decorated, whatever the scope of its values, which stay those of its registration")
   func decorated() throws {
     registry.register(Int.self) { 1 }

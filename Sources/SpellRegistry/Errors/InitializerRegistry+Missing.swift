@@ -63,9 +63,12 @@ extension InitializerRegistry {
       """
   }
 
-  /// Returns the error of an initializer of a parent's kept value, with an explanation if this registry has what it lacks.
-  func explained(_ error: InjectionError, keptBy record: RegistrationRecord) -> InjectionError {
-    guard error.code == .notRegistered, let step = error.steps.last, let nearer = provider(of: step.service)?.record
+  /// Returns the error of an initializer, with an explanation if it ran in a parent and only this registry has what it needs.
+  func explained(
+    _ error: InjectionError, madeBy record: RegistrationRecord, in maker: InitializerRegistry
+  ) -> InjectionError {
+    guard maker !== self, error.code == .notRegistered, let step = error.steps.last,
+      let nearer = provider(of: step.service)?.record
     else { return error }
     return error.noting(
       """

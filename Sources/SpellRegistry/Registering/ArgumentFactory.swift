@@ -53,7 +53,7 @@ extension Initializer {
   @_alwaysEmitIntoClient public static func factory<Made, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
-    factory(of: Made.self, scope: nil) { memory, source in
+    factory(of: Scope<Made>.unique) { memory, source in
       memory.put(
         ArgumentFactory<Made, repeat each Argument>(source) {
           (source, memory, argument: repeat each Argument) throws(InjectionError) in
@@ -79,7 +79,7 @@ extension Initializer {
   @_alwaysEmitIntoClient public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
     scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
-    factory(of: Made.self, scope: scope) { memory, source in
+    factory(of: scope) { memory, source in
       memory.put(
         ArgumentFactory<Made, repeat each Argument>(source) {
           (source, memory, argument: repeat each Argument) throws(InjectionError) in
@@ -97,11 +97,11 @@ extension Initializer {
 
   /// Returns an initializer from a closure that puts a factory in memory.
   ///
-  /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if the factory keeps no values.
+  /// - Parameter scope: How long the factory keeps a value for equal arguments.
   @usableFromInline static func factory<Made>(
-    of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, consuming FactorySource) -> Void
+    of scope: Scope<Made>, _ put: @escaping @Sendable (ValueMemory, consuming FactorySource) -> Void
   ) -> Initializer {
-    Initializer(ErasedInitializer(.factory(put, ErasedInitializer.FactoryScope(scope ?? .unique))))
+    Initializer(ErasedInitializer(.factory(put, scope.lifetime, expiry: scope.expiry)))
   }
 }
 

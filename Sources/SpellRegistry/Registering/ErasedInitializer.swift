@@ -16,7 +16,9 @@
     /// The closure makes a new value asynchronously each time.
     case async(AsyncRun.Initializer)
     /// The closure puts a factory in memory, which needs no dependencies until it is called.
-    indirect case factory(@Sendable (ValueMemory, consuming FactorySource) -> Void, FactoryScope)
+    ///
+    /// The lifetime and the expiry are those of the values that the factory makes.
+    indirect case factory(@Sendable (ValueMemory, consuming FactorySource) -> Void, ScopeLifetime, expiry: Duration?)
   }
 
   let kind: Kind
@@ -33,18 +35,6 @@
   @usableFromInline var container: ClassConstraint?
   /// The types of the requests that get the instance, for an initializer of the kind `.instance`.
   @usableFromInline var match = InstanceMatch.itsType
-
-  /// The ``Scope`` of the values that a factory makes, without the scope's generic argument.
-  @usableFromInline struct FactoryScope: Sendable {
-    /// The type of the values that the factory makes.
-    let type: ErasedType
-    let lifetime: ScopeLifetime
-    let expiry: Duration?
-
-    init<Made>(_ scope: Scope<Made>) {
-      (type, lifetime, expiry) = (ErasedType(Made.self), scope.lifetime, scope.expiry)
-    }
-  }
 
   /// Creates an initializer that isn't a closure, or one whose `body` makes a new value each time.
   @usableFromInline init(
@@ -74,7 +64,9 @@
   var isInstance: Bool { if case .instance = kind { true } else { false } }
   var isFactory: Bool { if case .factory = kind { true } else { false } }
   /// The scope of the values that a factory makes; nil if the kind isn't `.factory`.
-  var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
+  var factoryScope: (lifetime: ScopeLifetime, expiry: Duration?)? {
+    if case .factory(_, let lifetime, let expiry) = kind { (lifetime, expiry) } else { nil }
+  }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
 
   // The `register` overloads for closures call `independent` and `resolving` directly. The compiler therefore knows the
@@ -115,8 +107,8 @@
         `as: .anySupertype`, or register the instance for its type.
         """, at: place)
     }
-    guard let factoryScope else { return }
-    factoryScope.lifetime.check(for: factoryScope.type.type, at: place)
+    guard let factoryScope, let factory = type as? any FactoryType.Type else { return }
+    factoryScope.lifetime.check(for: factory.madeType, at: place)
     if let scope, !scope.isUnique {
       trap(
         """

@@ -73,9 +73,8 @@ internal import Synchronization
     (self.place, self.isDefault) = (place, isDefault)
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     registryNumber = registry.number
-    let clock = registry.clock
     if let scope = initializer.factoryScope {
-      (lifetime, self.expiry) = (scope.lifetime, scope.expiry)
+      (lifetime, self.expiry) = scope
       retention = .factory(lifetime.isShared ? FactoryValues() : nil)
     } else {
       // An instance exists already, so there is nothing to keep.
@@ -84,7 +83,7 @@ internal import Synchronization
         switch lifetime {
         case .unique: .nothing
         case .graph: .graph
-        case .singleton, .weak, .cached: .shared(KeptValue(service, lifetime, expiry: expiry, by: clock))
+        case .singleton, .weak, .cached: .shared(KeptValue(service, lifetime, expiry: expiry, by: registry.clock))
         }
     }
     if case .cached(let cache) = lifetime { cache.add(self, in: registry) }

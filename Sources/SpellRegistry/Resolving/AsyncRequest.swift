@@ -74,7 +74,7 @@ final class AsyncRequest: Sendable {
   /// Calls the hooks for a value of an async registration, and returns the value as one of the requested type.
   @inline(never) private func delivered(_ cell: ValueCell, of match: Match) throws -> ValueCell {
     let record = match.record
-    if record.hooks.areUsed || registry.mayCallHooks {
+    if registry.mayCallHooks(of: record) {
       try CurrentThread.current.continuing(resolution, as: asker) { () throws(InjectionError) in
         registry.callHooks(cell.memory, of: match, at: Request(record.service, named: name).point)
       }

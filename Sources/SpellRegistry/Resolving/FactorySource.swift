@@ -25,13 +25,15 @@ internal import Support
     }
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      let registry = record.lifetime.isShared ? asked.owner(of: record) : asked
-      if let arguments, record.makesKept {
-        try putKept(in: memory, request, registry, for: arguments, on: thread, make: make)
-      } else {
-        try putNew(in: memory, request, registry, on: thread, make: make)
-      }
-      if record.hooks.areUsed || asked.mayCallHooks {
+      let registry = record.maker(for: asked, ownedBy: asked.owner(of: record))
+      do throws(InjectionError) {
+        if let arguments, record.makesKept {
+          try putKept(in: memory, request, registry, for: arguments, on: thread, make: make)
+        } else {
+          try putNew(in: memory, request, registry, on: thread, make: make)
+        }
+      } catch { throw asked.explained(error, madeBy: record, in: registry) }
+      if asked.mayCallHooks(of: record) {
         asked.callHooks(memory, of: Match(record: record, owner: asked.owner(of: record)), at: request.point)
       }
       return true

@@ -6,6 +6,10 @@ extension InitializerRegistry {
   var mayCallHooks: Bool {
     @inline(__always) get { hooks.areUsed || parent != nil && parentMayCallHooks }
   }
+  /// Whether any hook may get what this registry gets from a registration.
+  @inline(__always) func mayCallHooks(of record: RegistrationRecord) -> Bool {
+    record.hooks.areUsed || mayCallHooks
+  }
   private var parentMayCallHooks: Bool { parent?.mayCallHooks ?? false }
 
   /// Calls the hooks of a registration and of the registries, for a request without a property.

@@ -183,7 +183,7 @@ extension InitializerRegistry {
             try registry.make(memory, record, request, gate: gate, on: thread)
           }
           if !isPut { return .nothing() }
-        } catch { throw owner.object === self ? error : explained(error, keptBy: record) }
+        } catch { throw explained(error, madeBy: record, in: owner.object) }
       case .factory:
         try make(memory, record, request, on: thread)
         // The registration's hooks get the values that the factory makes, rather than the factory itself.
@@ -302,7 +302,7 @@ extension InitializerRegistry {
   @inline(never) private func putFactory(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
   ) {
-    guard case .factory(let put, _) = record.initializer.kind else { return }
+    guard case .factory(let put, _, _) = record.initializer.kind else { return }
     let link = RegistryLink.of(self, weakly: request.isFromKept || thread.isKept)
     put(memory, FactorySource(record: record, link: link, requestedName: request.requestedName))
   }

@@ -21,10 +21,19 @@ extension Provider: Hashable {
 
 extension Match {
   /// Returns the provider of the value that a registry gets from the registration.
+  package func provider(for asked: InitializerRegistry) -> Provider {
+    Provider(record, in: record.maker(for: asked, ownedBy: owner))
+  }
+}
+
+extension RegistrationRecord {
+  /// Returns the registry in which the initializer runs for a request to the registry `asked`.
   ///
   /// A value that is shared between resolutions is made in the registry that keeps it, so that it doesn't depend on the
   /// registry that is asked first. Any other value is made in the registry that is asked.
-  package func provider(for asked: InitializerRegistry) -> Provider {
-    Provider(record, in: record.lifetime.isShared ? owner : asked)
+  func maker(
+    for asked: InitializerRegistry, ownedBy owner: @autoclosure () -> InitializerRegistry
+  ) -> InitializerRegistry {
+    lifetime.isShared ? owner() : asked
   }
 }
