@@ -93,10 +93,9 @@ package let isTestProcess: Bool =
 /// whose names end in `.xctest` or `-test-runner`. The other arguments of a program say nothing, because any program
 /// may get the name of a test bundle as an argument.
 package func isTestRunner(_ program: String) -> Bool {
-  let name = program.split { $0 == "/" || $0 == "\\" }.last ?? ""
-  let stem = name.hasSuffix(".exe") ? name.dropLast(4) : name
-  return stem == "xctest" || stem == "swiftpm-testing-helper" || stem.hasSuffix(".xctest")
-    || stem.hasSuffix("-test-runner")
+  let path = "/" + (program.hasSuffix(".exe") ? program.dropLast(4) : program[...])
+  let ends = ["xctest", "swiftpm-testing-helper"].flatMap { ["/\($0)", "\\\($0)"] } + [".xctest", "-test-runner"]
+  return ends.contains(where: path.hasSuffix)
 }
 
 /// Whether Xcode started this process to show previews.

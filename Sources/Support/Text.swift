@@ -37,19 +37,13 @@ extension String {
 // The standard library's functions that search a string for a part are in the library `_StringProcessing`. A statically
 // linked program that calls them would have to include that library.
 
-extension Collection where Element == UInt8 {
-  /// Returns the index at which `part` first occurs in this collection, or nil if it doesn't occur.
-  @_alwaysEmitIntoClient package func start(ofPart part: some Collection<UInt8>) -> Index? {
-    guard let first = part.first else { return startIndex }
-    var rest = self[...]
-    while let start = rest.firstIndex(of: first) {
-      if rest[start...].starts(with: part) { return start }
-      rest = rest[start...].dropFirst()
-    }
-    return nil
+extension ArraySlice<UInt8> {
+  /// Returns the index at which `part` first occurs, or nil if it doesn't occur.
+  package func start(ofPart part: [UInt8]) -> Int? {
+    (startIndex...endIndex).first { self[$0...].starts(with: part) }
   }
 
-  @_alwaysEmitIntoClient package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
+  package func contains(part: [UInt8]) -> Bool { start(ofPart: part) != nil }
 }
 
 extension String {
@@ -58,7 +52,8 @@ extension String {
   /// If `part` is ASCII, the string must also contain the bytes of `part`. The Kelvin sign alone, for example, doesn't
   /// match `K`, although the two characters are canonically equal.
   package func contains(part: String) -> Bool {
-    guard utf8.contains(part: part.utf8) || !part.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+    let bytes = Array(part.utf8)
+    guard Array(utf8)[...].contains(part: bytes) || !bytes.allSatisfy({ $0 < 0x80 }) else { return false }
     return part.isEmpty || indices.contains { self[$0...].hasPrefix(part) }
   }
 }
@@ -74,7 +69,7 @@ extension String {
   ///
   /// - Complexity: O(*n* × *m*) for each name with about the same length and letters, where *n* and *m* are the lengths
   ///   of this string and the name.
-  package func closestMatch(among names: some Sequence<String>) -> String? {
+  package func closestMatch(among names: [String]) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
     var closest: String?

@@ -5,12 +5,12 @@ import Testing
 struct PartsTests {
   @Test("bytes contain their parts, the first of which is found")
   func bytes() {
-    let bytes = "aaab aab".utf8
-    #expect(bytes.start(ofPart: "aab".utf8) == bytes.index(bytes.startIndex, offsetBy: 1))
-    #expect(bytes.contains(part: "b a".utf8))
-    #expect(!bytes.contains(part: "baa".utf8))
-    #expect(bytes.contains(part: "".utf8))
-    #expect(!"".utf8.contains(part: "a".utf8))
+    let bytes = Array("aaab aab".utf8)[...]
+    #expect(bytes.start(ofPart: Array("aab".utf8)) == 1)
+    #expect(bytes.contains(part: Array("b a".utf8)))
+    #expect(!bytes.contains(part: Array("baa".utf8)))
+    #expect(bytes.contains(part: []))
+    #expect(!bytes.prefix(0).contains(part: Array("a".utf8)))
   }
 
   @Test("a text contains whole characters only, in any normal form")

@@ -170,7 +170,7 @@ struct StepListing {
       )
     }
     guard let target else {
-      let others = spans.filter { !$0.value.overlaps(span) }.keys
+      let others = spans.filter { !$0.value.overlaps(span) }.map(\.key)
       let near = id.closestMatch(among: others).map { "Did you mean \($0.quoted)?" } ?? "Give one this id."
       throw LaunchPlanError(
         .unknownDependency, path: [user, id],

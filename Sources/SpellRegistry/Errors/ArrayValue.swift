@@ -10,7 +10,7 @@ extension InitializerRegistry {
   /// registered.
   func adviceOnArray(_ type: any Any.Type) -> String? {
     // The name rules out most types, because the cast would search the conformances of the whole program.
-    guard _typeName(type, qualified: false).utf8.starts(with: "Array<".utf8),
+    guard _typeName(type, qualified: false).hasPrefix("Array<"),
       let element = (type as? any ArrayValue.Type)?.elementType
     else { return nil }
     let service = Service(element)

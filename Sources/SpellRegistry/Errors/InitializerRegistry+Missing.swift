@@ -98,7 +98,7 @@ extension InitializerRegistry {
     .filter { parent == nil || keys.insert($0.key).inserted }
     if near.count <= 5 { return near.newest(5).compactMap { $0 === asker ? nil : search.note(on: $0) } }
     let omitted = "\(near.count) registrations are similar; the rest are left out here."
-    let meant = name?.closestMatch(among: near.lazy.compactMap { $0.name?.text })
+    let meant = name?.closestMatch(among: near.compactMap { $0.name?.text })
     return near.filter { meant == nil || $0.name?.text == meant }.newest(3).compactMap(search.note(on:)) + [omitted]
   }
 }
@@ -230,9 +230,9 @@ struct BareName: Sendable {
   init(of type: any Any.Type) {
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
-    while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
-    if name.starts(with: "ArgumentFactory<".utf8) { name = name.dropFirst("ArgumentFactory<".utf8.count) }
-    if name.starts(with: "any ".utf8) { name = name.dropFirst(4) }
+    for prefix in ["Optional<", "ArgumentFactory<", "any "].map({ Array($0.utf8) }) {
+      while name.starts(with: prefix) { name = name.dropFirst(prefix.count) }
+    }
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     bytes = name.prefix { !"<>,".utf8.contains($0) }.map { capitals ~= $0 ? $0 | 0x20 : $0 }
     letters = bytes.letters
@@ -249,7 +249,7 @@ struct BareName: Sendable {
     if letters == other.letters && bytes == other.bytes { return true }
     let (shorter, longer) = bytes.count < other.bytes.count ? (self, other) : (other, self)
     let isPart = shorter.bytes.count >= 3 && shorter.letters & ~longer.letters == 0
-    if isPart && longer.bytes.contains(part: shorter.bytes) { return true }
+    if isPart && longer.bytes[...].contains(part: shorter.bytes) { return true }
     // Each edit of a byte changes at most two bits of `letters`.
     let limit = longer.bytes.count / 4
     guard longer.bytes.count - shorter.bytes.count <= limit, (letters ^ other.letters).nonzeroBitCount <= 2 * limit

@@ -30,12 +30,15 @@ package enum TypeName {
   /// A name with several arguments is returned unchanged, because the runtime may order the arguments differently than
   /// source code does. For the composition `any A<Int> & B`, the result is `any A & B<Int>`.
   private static func withArgument(_ name: String) -> String {
-    let (equals, open) = (" == ".utf8, "<Self.".utf8)
-    guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }
-    let argument = name.utf8[end...].dropFirst(equals.count)
-    if argument.contains(part: equals) || name.utf8.distance(from: start, to: end) < open.count { return name }
-    return String(name[..<start]) + "<" + String(name[argument.startIndex...])
+    let bytes = Array(name.utf8)[...]
+    let open = Array("<Self.".utf8)
+    guard let start = bytes.start(ofPart: open), let end = bytes.start(ofPart: equals) else { return name }
+    let argument = bytes[end...].dropFirst(equals.count)
+    if argument.contains(part: equals) || end - start < open.count { return name }
+    return String(decoding: bytes[...start] + argument, as: UTF8.self)
   }
+
+  private static let equals = Array(" == ".utf8)
 
   /// Returns whether the type is an existential type without generic arguments, such as `any Tracker`.
   ///
@@ -70,13 +73,12 @@ package enum TypeName {
   package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
 
   /// The names that source code can use for a type only between backticks.
-  private static let keywords: Set<Substring> = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
-    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init",
-    "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat",
-    "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
-    "typealias", "var", "where", "while",
-  ]
+  private static let keywords = """
+    as associatedtype break case catch class continue default defer deinit do else enum extension fallthrough \
+    false fileprivate for func guard if import in init inout internal is let nil operator precedencegroup \
+    private protocol public repeat rethrows return self static struct subscript super switch throw throws true \
+    try typealias var where while
+    """.split(separator: " ")
 
   /// Returns the name of a function type's result, such as `Clock` for `(Int) -> Clock`; nil if the type isn't a
   /// function.
@@ -109,33 +111,30 @@ package enum TypeName {
     if type == Void.self { return "Void" }
     let described = of(type, isNested: isNested)
     // The order of several arguments is that of the runtime, which is usually that of source code.
-    let name = described.utf8.contains(part: " == ".utf8) ? withArguments(described) : quoted(described)
+    let name = Array(described.utf8)[...].contains(part: equals) ? withArguments(described) : quoted(described)
     return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name
   }
 
   /// Returns the name `any Route<Self.Route.From == A, Self.Route.To == B>` as `any Route<A, B>`.
   private static func withArguments(_ name: String) -> String {
-    var (rest, result) = (name.utf8[...], "")
-    while let this = rest.start(ofPart: "Self.".utf8), let equals = rest[this...].start(ofPart: " == ".utf8) {
-      result += String(rest[..<this]) ?? ""
-      rest = rest[equals...].dropFirst(" == ".utf8.count)
+    var (rest, result) = (Array(name.utf8)[...], [UInt8]())
+    while let this = rest.start(ofPart: Array("Self.".utf8)), let end = rest[this...].start(ofPart: equals) {
+      result += rest[..<this]
+      rest = rest[end...].dropFirst(equals.count)
     }
-    return result + (String(rest) ?? "")
+    return String(decoding: result + rest, as: UTF8.self)
   }
 
   /// Returns a name whose components are quoted where they are keywords.
   private static func quoted(_ name: String) -> String {
-    // Keywords begin with a lowercase letter, unlike most types.
-    let starts = zip(".\(name)".utf8, name.utf8).lazy.filter { $0.0 == UInt8(ascii: ".") }
-    guard starts.contains(where: { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0.1 }) else { return name }
-    return name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
+    name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
   }
 
   /// Returns a qualified name without the names of modules, and without the scopes around local types.
   ///
   /// `Shop.Cart`, `(extension in App):Shop.Cart` and `Shop.(unknown context at $10a4).Cart` all become `Cart`.
   private static func withoutModules(_ name: String) -> String {
-    let (local, extended) = ("(unknown context at $".utf8, "(extension in ".utf8)
+    let (local, extended) = (Array("(unknown context at $".utf8), Array("(extension in ".utf8))
     var rest = Array(name.utf8)[...]
     var result: [UInt8] = []
     // While a dotted path is being read, `start` is the path's index in `result`, and `isModule` tells whether the next

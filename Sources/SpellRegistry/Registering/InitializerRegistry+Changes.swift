@@ -85,7 +85,7 @@ extension InitializerRegistry {
   }
 
   /// Takes all values that this registry keeps, except those that are being made.
-  private func takeKeptValues() -> [DroppedValue] {
+  @inline(never) private func takeKeptValues() -> [DroppedValue] {
     guard table.read({ $0.hasKeptValues }) else { return [] }
     return takeKeptValues(of: table.read { $0.everything }, makingOthers: false)
   }
@@ -101,8 +101,8 @@ extension InitializerRegistry {
   }
 
   /// Releases values that this registry kept, the newest first, and leaves the array empty.
-  func drop(_ values: inout [DroppedValue]) {
-    if values.count > 1 { values.sort { $0.number < $1.number } }
+  @inline(never) func drop(_ values: inout [DroppedValue]) {
+    values.sortByCreation()
     while let value = values.popLast() { drop(value) }
   }
 
@@ -150,4 +150,8 @@ extension InitializerRegistry {
     let reference = madeReference.withLock { $0.take() }
     reference?.replaceTarget(with: nil)
   }
+}
+
+extension [DroppedValue] {
+  @inline(never) mutating func sortByCreation() { if count > 1 { sort { $0.number < $1.number } } }
 }

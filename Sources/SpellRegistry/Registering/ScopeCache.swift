@@ -26,12 +26,15 @@ public final class ScopeCache: Sendable {
   /// A value that is being made during the reset isn't kept. Only callers that have already requested the value get it.
   public func reset() {
     let entries = records.withLock { $0.values.map { ($0.record.object, $0.registry.object) } }
-    var values: [(value: DroppedValue, registry: InitializerRegistry)] = []
+    var values: [DroppedValue] = []
     for case (let record as RegistrationRecord, let registry as InitializerRegistry) in entries {
-      values += registry.takeKeptValues(of: [record]).map { ($0, registry) }
+      for var value in registry.takeKeptValues(of: [record]) {
+        value.registry = registry
+        values.append(value)
+      }
     }
-    if values.count > 1 { values.sort { $0.value.number < $1.value.number } }
-    while let (value, registry) = values.popLast() { registry.drop(value) }
+    values.sortByCreation()
+    while let value = values.popLast() { value.registry?.drop(value) }
   }
 
   func add(_ record: RegistrationRecord, in registry: InitializerRegistry) {

@@ -8,6 +8,8 @@ struct DroppedValue: Sendable {
   let number: UInt64
   /// The registration that kept the value.
   let record: RegistrationRecord
+  /// The registry that kept the value, if values of several registries are dropped together.
+  var registry: InitializerRegistry?
 }
 
 /// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.

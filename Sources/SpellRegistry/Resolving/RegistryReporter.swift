@@ -10,16 +10,17 @@ package final class RegistryReporter: Sendable {
     /// Called with a message and a place when a test runs the live initializer of a key without a `test` initializer.
     ///
     /// If the closure is nil for the registry and all of its parents, the message is written to standard error instead.
-    package var onLiveInitializer: (@Sendable (String, SourcePlace) -> Void)?
+    package var onLiveInitializer: Receiver?
     /// Called with a message and a place before the program stops, if the registry or a child is current at that time.
     ///
     /// For example, the program stops if a property can't be injected. The closure isn't called if the mistake's place
     /// in the source code is unknown.
-    package var onFailure: (@Sendable (String, SourcePlace) -> Void)?
+    package var onFailure: Receiver?
     /// The test that the registry belongs to, with its place, for messages; nil if it isn't that of a test.
     package var test: String?
     fileprivate var onRequest: Watcher?
   }
+  package typealias Receiver = @Sendable (String, SourcePlace) -> Void
   package typealias Watcher = @Sendable (Service, _ isFound: Bool, _ step: () -> InjectionStep) -> Void
   package let receivers = Lock(Receivers())
   private let outer: RegistryReporter?
@@ -52,7 +53,7 @@ extension InitializerRegistry {
     guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test),
       !record.initializer.asksForOthers, record.isFirstReport()
     else { return }
-    let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
+    let report = receiver(\.onLiveInitializer)
     if report == nil && !key.isFirstLiveUseInTests() { return }
     let step = request.step()
     let ofType = match(Request(Service(type(of: key).valueType), named: nil)).map {
@@ -69,7 +70,17 @@ extension InitializerRegistry {
   }
 
   func reportFailure(_ message: String, at place: SourcePlace) {
-    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place)
+    receiver(\.onFailure)?(message, place)
+  }
+
+  /// Returns the receiver of this registry or of its nearest parent that has one.
+  private func receiver(
+    _ path: KeyPath<RegistryReporter.Receivers, RegistryReporter.Receiver?>
+  ) -> RegistryReporter.Receiver? {
+    for registry in lineage {
+      if let receiver = registry.reporter?.receivers.withLock({ $0[keyPath: path] }) { return receiver }
+    }
+    return nil
   }
 
   /// A receiver of requests that warns on standard error, once per process, if a test uses the shared registry.
