@@ -16,6 +16,7 @@ import Testing
       .onCompletion { ticket, _ in completed.update { $0.append(ticket.number) } }
     registry.onInjection { value, _ in heard.update { $0.append("\(type(of: value))") } }
     let factory = try registry.resolve(ArgumentFactory<Ticket, Int>.self)
+    #expect(try registry.resolve(ArgumentFactory<Ticket, Int>?.self) != nil)
     #expect(made.value.isEmpty && heard.value.isEmpty)
     _ = try factory(1)
     _ = try registry.resolve(Ticket.self, arguments: 2)

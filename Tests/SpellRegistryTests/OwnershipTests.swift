@@ -10,6 +10,19 @@ private final class Page: @unchecked Sendable {
   let madeIn = InitializerRegistry.current
 }
 
+/// `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
+private final class Label: @unchecked Sendable {
+  @Spell var text: String
+}
+
+extension InjectionKeys {
+  fileprivate static let label = InjectionKey { Label() }
+  fileprivate static let greeting = InjectionKey(
+    .factory { (resolver, count: Int) in
+      Array(repeating: try resolver.resolve(String.self), count: count).joined(separator: " ")
+    })
+}
+
 @Suite("A registry owns what it makes", .timeLimit(.hang)) struct OwnershipTests {
   let parent = InitializerRegistry()
   let child: InitializerRegistry
@@ -29,6 +42,21 @@ private final class Page: @unchecked Sendable {
     case .cached: .cached(in: ScopeCache("cache"))
     case .expiring: .singleton.expiring(after: .seconds(3600))
     }
+  }
+
+  @Test("the value of a key that is overridden doesn't keep the registry, be it an object or a factory")
+  func overridden() throws {
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.register(String.self) { "own" }
+      try registry.override(.label) { _ in }
+      try registry.override(.greeting) { _ in }
+      #expect(try registry.resolve(.label).text == "own")
+      #expect(try registry.resolve(.greeting, arguments: 2) == "own own")
+    }
+    #expect(gone == nil)
   }
 
   @Test("the properties of what a registry makes ask it, with no run")

@@ -192,8 +192,19 @@ extension InitializerRegistry {
     _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
     _ change: (inout Value) throws -> Void
   ) throws -> Registration<Value> {
-    var value = try resolve(key)
+    var value: Value = try ValueMemory.value { memory throws(InjectionError) in
+      try putValue(toRegisterFor: key, of: Value.self, in: memory)
+    }
     try change(&value)
     return register(key, fileID: fileID, line: line, .instance(value))
+  }
+
+  /// Puts the value of a key, which this registry will keep, in memory.
+  @usableFromInline func putValue(
+    toRegisterFor key: InjectionKeys, of type: any Any.Type, in memory: ValueMemory
+  ) throws(InjectionError) {
+    var request = Request(type, key)
+    request.isFromKept = true
+    try resolve(request, into: memory)
   }
 }

@@ -169,27 +169,31 @@ extension InitializerRegistry {
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
   ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed { note(request, servedBy: Match(record: record, owner: owner.object), on: thread) }
-    if record.service.id != request.id {
-      if try !putConvertedValue(memory, request, record, of: owner, on: thread) { return .nothing() }
-    } else {
-      switch record.retention {
-      case .nothing: try make(memory, record, request, on: thread)
-      case .graph: try putGraphValue(memory, record, request, on: thread)
-      case .shared(let kept):
-        do throws(InjectionError) {
-          let registry = owner.object
-          let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
-            gate throws(InjectionError) in
-            try registry.make(memory, record, request, gate: gate, on: thread)
-          }
-          if !isPut { return .nothing() }
-        } catch { throw explained(error, madeBy: record, in: owner.object) }
-      case .factory:
-        try make(memory, record, request, on: thread)
-        // The registration's hooks get the values that the factory makes, rather than the factory itself.
-        return .value(callingHooksOf: nil)
-      }
+    if record.service.id != request.id { return try putConvertedValue(memory, request, record, of: owner, on: thread) }
+    switch record.retention {
+    case .nothing: try make(memory, record, request, on: thread)
+    case .graph: try putGraphValue(memory, record, request, on: thread)
+    case .shared(let kept):
+      do throws(InjectionError) {
+        let registry = owner.object
+        let isPut = try registry.putKeptValue(memory, of: kept, record, request, on: thread) {
+          gate throws(InjectionError) in
+          try registry.make(memory, record, request, gate: gate, on: thread)
+        }
+        if !isPut { return .nothing() }
+      } catch { throw explained(error, madeBy: record, in: owner.object) }
+    case .factory:
+      try make(memory, record, request, on: thread)
+      // The registration's hooks get the values that the factory makes, rather than the factory itself.
+      return .value(callingHooksOf: nil)
     }
+    return putResult(of: record, in: owner)
+  }
+
+  /// Returns the result of putting a registration's value in memory, which includes the registration if there are hooks.
+  @inline(__always) private func putResult(
+    of record: RegistrationRecord, in owner: Borrowed<InitializerRegistry>
+  ) -> PutResult {
     if hooks.areUsed || record.hooks.areUsed || owner.object.hooks.areUsed {
       return .value(callingHooksOf: Match(record: record, owner: owner.object))
     }
@@ -254,21 +258,24 @@ extension InitializerRegistry {
   /// For a requested Optional type, the function wraps the value. Otherwise, the value is a registered instance, which
   /// the function casts to a supertype.
   ///
-  /// - Returns: Whether there is a value; false if the registration was withdrawn.
+  /// - Returns: `.nothing` if the registration was withdrawn.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, on thread: CurrentThread
-  ) throws(InjectionError) -> Bool {
+  ) throws(InjectionError) -> PutResult {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
       let match = Match(record: record, owner: owner.object)
-      guard case .value = try putValue(cell.memory, inner, from: match, on: thread) else { return false }
+      let result = try putValue(cell.memory, inner, from: match, on: thread)
+      guard case .value = result else { return result }
       cell.gate.settle(as: CreationGate.ready)
       optional.putSome(cell.memory, in: memory)
-      return true
+      return result
     }
-    if let instance = record.instance, memory.put(instance, as: request.type) { return true }
+    if let instance = record.instance, memory.put(instance, as: request.type) {
+      return putResult(of: record, in: owner)
+    }
     trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)). \(reportThis)")
   }
 
