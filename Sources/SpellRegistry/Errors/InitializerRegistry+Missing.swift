@@ -223,6 +223,8 @@ struct BareName: Sendable {
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
+  /// The beginnings of a type's name that don't count.
+  private static let prefixes = ["Optional<", "ArgumentFactory<", "any "].map { Array($0.utf8) }
 
   /// Creates a name from the runtime's name of the type.
   ///
@@ -230,7 +232,7 @@ struct BareName: Sendable {
   init(of type: any Any.Type) {
     let result = TypeName.functionResult(of: type, qualified: false)
     var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
-    for prefix in ["Optional<", "ArgumentFactory<", "any "].map({ Array($0.utf8) }) {
+    for prefix in Self.prefixes {
       while name.starts(with: prefix) { name = name.dropFirst(prefix.count) }
     }
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")

@@ -127,7 +127,14 @@ package enum TypeName {
 
   /// Returns a name whose components are quoted where they are keywords.
   private static func quoted(_ name: String) -> String {
-    name.split(separator: ".").map { keywords.contains($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
+    if !name.utf8.contains(UInt8(ascii: ".")), !isKeyword(name[...]) { return name }
+    return name.split(separator: ".").map { isKeyword($0) ? "`\($0)`" : String($0) }.joined(separator: ".")
+  }
+
+  /// Returns whether a component of a type's name is a keyword, which begins with a lowercase letter, unlike most types.
+  private static func isKeyword(_ name: Substring) -> Bool {
+    guard let first = name.utf8.first, first >= UInt8(ascii: "a") else { return false }
+    return keywords.contains(name)
   }
 
   /// Returns a qualified name without the names of modules, and without the scopes around local types.

@@ -45,8 +45,11 @@ extension PropertyCell {
 
   var identity: PropertyIdentity { PropertyIdentity(memory.head.gate.id, at: fields.place) }
 
-  private func request(in container: AnyObject?) -> Request {
-    Request(fields.propertyType, fields.key, of: self, in: container)
+  private func request(
+    in container: AnyObject?, isForStorage: Bool = false, isFromKept: Bool = false
+  ) -> Request {
+    Request(
+      fields.propertyType, fields.key, of: self, in: container, isForStorage: isForStorage, isFromKept: isFromKept)
   }
 
   func point(in container: AnyObject?) -> InjectionPoint {
@@ -97,8 +100,7 @@ extension PropertyCell {
     guard let (registry, isKept) = target(for: container) ?? (hasExpression ? (.current, false) : nil) else {
       throw goneRegistry(in: container)
     }
-    var request = request(in: container)
-    (request.isForStorage, request.isFromKept) = (true, isKept)
+    let request = request(in: container, isForStorage: true, isFromKept: isKept)
     // Each re-injection starts a new epoch. The epoch is read before the value is made, so that a re-injection in the
     // meantime makes the new value outdated.
     let epoch = self.memory.epoch
@@ -176,8 +178,7 @@ extension PropertyCell {
     _ memory: ValueMemory, in container: AnyObject?, from target: Target
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
-    var request = request(in: container)
-    request.isFromKept = target.isWeak
+    let request = request(in: container, isFromKept: target.isWeak)
     let result = try target.registry.putValue(memory, request, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw target.registry.missing(request) }
     return result

@@ -203,8 +203,6 @@ extension InitializerRegistry {
   @usableFromInline func putValue(
     toRegisterFor key: InjectionKeys, of type: any Any.Type, in memory: ValueMemory
   ) throws(InjectionError) {
-    var request = Request(type, key)
-    request.isFromKept = true
-    try resolve(request, into: memory)
+    try resolve(Request(type, key, isFromKept: true), into: memory)
   }
 }

@@ -16,9 +16,8 @@ internal import Support
   @usableFromInline func putValue(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: [AnyHashable]? = nil, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
-    var request = Request(type, record.service.key, named: requestedName)
     // The value's objects hold their registry as the factory does.
-    request.isFromKept = link.isWeak
+    let request = Request(type, record.service.key, named: requestedName, isFromKept: link.isWeak)
     guard let asked = link.registry else {
       throw InjectionError(
         .notRegistered, through: [request.step(record)], advice: link.advice(ifGoneFor: "this factory"))

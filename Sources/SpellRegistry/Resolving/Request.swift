@@ -11,24 +11,26 @@
   /// The name that a call of `resolve` gives.
   private let givenName: String?
   /// Whether the requesting property will store the value.
-  var isForStorage = false
+  let isForStorage: Bool
   /// Whether a registry may keep the object, or the factory, that makes the request.
   ///
   /// The value then becomes part of what that registry keeps. If this is false, the frames of the thread and the task's
   /// context decide.
-  var isFromKept = false
+  let isFromKept: Bool
   /// The class of the container, for a request without a container object.
   private let knownContainerType: (any AnyObject.Type)?
 
   init(
     _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil, named name: String? = nil,
-    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
+    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil, isForStorage: Bool = false,
+    isFromKept: Bool = false
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
     owner = container.map { Borrowed($0) }
     self.cell = cell.map { Borrowed($0) }
     (givenName, knownContainerType) = (name, containerType)
+    (self.isForStorage, self.isFromKept) = (isForStorage, isFromKept)
   }
 
   /// Creates a request for a service without a container object.
@@ -63,8 +65,7 @@
 
   /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
-    var request = Request(type, of: cell?.object, named: givenName, in: container)
-    (request.isForStorage, request.isFromKept) = (isForStorage, isFromKept)
-    return request
+    Request(
+      type, of: cell?.object, named: givenName, in: container, isForStorage: isForStorage, isFromKept: isFromKept)
   }
 }
