@@ -87,15 +87,15 @@ extension InitializerRegistry {
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {
     let search = NearMatches(type, named: name, in: containerType)
-    var keys: Set<RegistrationRecord.Key> = []
-    let near = lineage.flatMap { registry in
-      registry.table.read { $0.representatives }.filter { $0 !== asker && search.relation(to: $0) != nil }
-        .flatMap { record in
-          record.isUnlimited ? [record] : registry.table.read { $0.all(like: record) }
-        }
+    var near: [RegistrationRecord] = []
+    for registry in lineage {
+      // A child's registration overrides one of its parents for the same requests.
+      let overriding = near.map(\.key)
+      for record in registry.table.read({ $0.representatives })
+      where record !== asker && search.relation(to: record) != nil {
+        near += registry.table.read { $0.all(like: record) }.filter { !overriding.contains($0.key) }
+      }
     }
-    // A child's registration overrides one of its parents for the same requests.
-    .filter { parent == nil || keys.insert($0.key).inserted }
     if near.count <= 5 { return near.newest(5).compactMap { $0 === asker ? nil : search.note(on: $0) } }
     let omitted = "\(near.count) registrations are similar; the rest are left out here."
     let meant = name?.closestMatch(among: near.compactMap { $0.name?.text })

@@ -168,30 +168,29 @@ extension InjectionError: CustomStringConvertible {
     let type = culprit?.typeName ?? "?"
     let askers = steps.filter { code != .cycle || $0.typeName == type }
     let asker = askers.last { $0.property != nil } ?? askers.last { $0.declaration != nil }
-    let place = asker.map { step in
-      (step.property.map { " for \($0)" } ?? "") + (step.declaration.map { " (\($0))" } ?? "")
-    }
+    let place = (asker?.property.map { " for \($0)" } ?? "") + (asker?.declaration.map { " (\($0))" } ?? "")
+    let subject = type + place
     switch code {
     case .notRegistered:
       let name = culprit?.name.map { " named \"\($0)\"" } ?? ""
       let asker = steps.dropLast().last.map { ", which \($0.typeName) needs" } ?? ""
-      return "No initializer is registered for \(type)\(name)\(asker)\(place ?? "")."
+      return "No initializer is registered for \(type)\(name)\(asker)\(place)."
     case .stackExhausted:
       return """
-        The initializer of \(type)\(place ?? "") would overflow its thread's stack: \(steps.count) initializers wait \
+        The initializer of \(subject) would overflow its thread's stack: \(steps.count) initializers wait \
         for it. Make the chain shorter, or resolve it on a thread with a larger stack.
         """
     case .cycle:
       let names = Self.shortened(cycle.map(\.typeName)).joined(separator: " → ")
-      return "The initializer of \(type)\(place ?? "") needs its own result: \(names)."
+      return "The initializer of \(subject) needs its own result: \(names)."
     case .initializerFailed:
       let reason = underlying.map { String(describing: $0) } ?? "an error"
-      return "The initializer of \(type)\(place ?? "") threw \(reason)\(reason.hasSuffix(".") ? "" : ".")"
+      return "The initializer of \(subject) threw \(reason)\(reason.hasSuffix(".") ? "" : ".")"
     case .wrongIsolation:
-      return "The value of \(type)\(place ?? "") belongs to the main actor, and was asked for from elsewhere."
-    case .notReady: return "The value of \(type)\(place ?? "") comes from an async initializer and isn't there."
-    case .cancelled: return "The task that awaited \(type)\(place ?? "") was cancelled."
-    default: return notes.first ?? "\(code): \(type)\(place ?? "")."
+      return "The value of \(subject) belongs to the main actor, and was asked for from elsewhere."
+    case .notReady: return "The value of \(subject) comes from an async initializer and isn't there."
+    case .cancelled: return "The task that awaited \(subject) was cancelled."
+    default: return notes.first ?? "\(code): \(subject)."
     }
   }
 

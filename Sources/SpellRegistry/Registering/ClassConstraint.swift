@@ -1,5 +1,5 @@
 /// The class to whose properties a registration is limited, with or without its subclasses.
-@usableFromInline package struct ClassConstraint: Hashable, Sendable {
+@usableFromInline package struct ClassConstraint: Equatable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool
 

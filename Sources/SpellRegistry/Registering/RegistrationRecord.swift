@@ -7,7 +7,7 @@ internal import Synchronization
   ///
   /// In one registry, a new registration replaces an older registration whose `Key` is equal. Two keys whose
   /// `.containing` names differ only in case aren't equal, although both keys are for the same requests.
-  struct Key: Hashable, Sendable {
+  struct Key: Equatable, Sendable {
     let service: Service
     let container: ClassConstraint?
     let name: PropertyName?

@@ -56,26 +56,33 @@ extension InitializerRegistry {
   /// be empty.
   ///
   /// - Throws: The error that ``resolve(_:named:in:)-(Value.Type,_,_)`` throws for the first initializer that fails.
+  @_alwaysEmitIntoClient
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    let service = Service(Value.self)
-    var values: [Value] = []
+    try cells(of: Value.self).map { $0.value() }
+  }
+
+  @usableFromInline func cells(of type: any Any.Type) throws(InjectionError) -> [ValueCell] {
+    let service = Service(type)
+    var cells: [ValueCell] = []
     try Self.resolvingTogether { () throws(InjectionError) in
       for match in reachable where match.record.container == nil && match.record.isRegistered(for: service) {
-        let value: Value? = try ValueMemory.optionalValue { memory throws(InjectionError) in
-          try resolve(Request(Value.self), into: memory, from: match)
-        }
-        if let value { values.append(value) }
+        let cell = ValueCell(type)
+        guard try resolve(Request(type), into: cell.memory, from: match) else { continue }
+        cell.gate.settle(as: CreationGate.ready)
+        cells.append(cell)
       }
     }
-    return values
+    return cells
   }
 
   /// The registrations of this registry and its parents, except overridden registrations, in the order of registration.
   package var reachable: [Match] {
-    var keys: Set<RegistrationRecord.Key> = []
-    return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
-      .filter { keys.insert($0.record.key).inserted }
-      .sorted { $0.record.age < $1.record.age }
+    var matches: [Match] = []
+    for owner in lineage {
+      let overriding = matches.map(\.record.key)
+      matches += owner.registrations.filter { !overriding.contains($0.key) }.map { Match(record: $0, owner: owner) }
+    }
+    return matches.sorted { $0.record.age < $1.record.age }
   }
 
   /// Runs `body` in a single resolution, so that all requests in `body` share the values of scope `.graph`.

@@ -60,6 +60,7 @@ public struct Resolver {
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
+  @_alwaysEmitIntoClient
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     var values: [Value] = []
     try continuing { () throws(InjectionError) in values = try registry.resolveAll(type) }
