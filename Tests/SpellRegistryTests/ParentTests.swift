@@ -32,6 +32,15 @@ private final class Audit: Sendable {
     #expect(error?.description.contains("Ticket is registered at SpellRegistryTests/ParentTests.swift:\(line)") == true)
   }
 
+  @Test("the error of a parent's async singleton that needs a child's value names the child's registration, too")
+  func asyncNeedsChild() async {
+    parent.register(Audit.self, scope: .singleton, .async { Audit(ticket: try await $0.resolveAsync()) })
+    let line = #line + 1
+    child.register { Ticket(1) }
+    let error = await #expect(throws: InjectionError.self) { try await child.resolveAsync(Audit.self) }
+    #expect(error?.description.contains("Ticket is registered at SpellRegistryTests/ParentTests.swift:\(line)") == true)
+  }
+
   @Test("what does not match in the child is looked for in the parent, and in the parent's parent")
   func fallback() throws {
     let grandchild = InitializerRegistry(parent: child)

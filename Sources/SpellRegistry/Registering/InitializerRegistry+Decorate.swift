@@ -9,7 +9,8 @@ extension InitializerRegistry {
   ///
   /// A decoration is a registration like any other. It hides the registration that it wraps, and has its scope: a
   /// singleton is made once and wrapped once. The scope is determined during the call, so register first and then decorate.
-  /// A later `register` for the same requests replaces the decoration.
+  /// A later `register` for the same requests replaces the decoration. If a factory is decorated, what it makes keeps its
+  /// scope and its hooks.
   ///
   /// Several decorations wrap each other in the order of the calls, the last one outermost. A decoration of a child
   /// wraps what the parent has, and the parent's own requests don't get it. To take a decoration away, withdraw it with

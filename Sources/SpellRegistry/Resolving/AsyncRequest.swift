@@ -44,7 +44,7 @@ final class AsyncRequest: Sendable {
       if match.record.makesKept { return try await sharedCell(of: provider, by: initializer) }
       return try await ownCell(of: provider, by: initializer)
     } catch {
-      throw wrapped(error, thrownBy: match.record)
+      throw wrapped(error, thrownBy: provider)
     }
   }
 
@@ -82,11 +82,12 @@ final class AsyncRequest: Sendable {
     return record.service == service ? cell : cell.wrapped(as: service.type)
   }
 
-  @inline(never) private func wrapped(_ error: any Error, thrownBy record: RegistrationRecord) -> InjectionError {
+  @inline(never) private func wrapped(_ error: any Error, thrownBy provider: Provider) -> InjectionError {
+    let record = provider.record
     let step = Request(record.service, named: name).step(record)
     let isCancelled = error is CancellationError && Task.isCancelled
     if isCancelled { return InjectionError(.cancelled, through: [step], underlying: error) }
-    return InjectionError.wrapping(error, thrownBy: step)
+    return registry.explained(.wrapping(error, thrownBy: step), madeBy: record, in: provider.registry)
   }
 
   /// - Parameter awaited: The values of async initializers that the synchronous initializer needs.
