@@ -179,3 +179,12 @@ private struct Drawing {
     return DependencyGraph.Node(type: name + service.keySuffix + end, key: service.key?.place, title: name + end)
   }
 }
+
+extension Service {
+  /// The type in words: `Clock` or, for a factory, a text such as `factory of Ticket from Int`.
+  fileprivate var title: String {
+    guard let factory = type as? any FactoryType.Type else { return TypeName.of(type) }
+    let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")
+    return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)")
+  }
+}

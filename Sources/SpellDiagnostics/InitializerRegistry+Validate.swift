@@ -185,8 +185,7 @@ extension RegistrationRecord {
   ///
   /// The type `PreferenceStore` is found by its name, because this module doesn't import the module that declares it.
   fileprivate var makesUnsharedStores: Bool {
-    !isInstance && !lifetime.isShared && mayBeNamed("PreferenceStore")
-      && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
+    !isInstance && !lifetime.isShared && service.qualifiedName == "PreferenceStorage.PreferenceStore"
   }
 
   /// Returns whether this registration's scope may keep a value for longer than the scope of `held` does.

@@ -241,9 +241,6 @@ struct BareName: Sendable {
     isOfClass = type is any AnyObject.Type
   }
 
-  /// Returns whether `name`, which must be ASCII, is equal to this name, ignoring case.
-  func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
-
   /// Returns whether the names differ in a few bytes only, as after a misspelling, or one name contains the other.
   ///
   /// A name of one or two bytes doesn't count as contained in the other name.

@@ -6,33 +6,18 @@ package struct InjectionStep: Sendable {
   /// The name that the request specifies; nil if the request uses the property's own name or none.
   package var name: String?
   /// The property that made the request; nil if there is none, or if its container isn't known.
-  private var asker: Property?
+  ///
+  /// The name is the property's own name; nil if reflection doesn't show it.
+  private var asker: (container: ErasedType, name: String?)?
   /// The place of the property's declaration; nil if none is known.
   package private(set) var declarationPlace: SourcePlace?
-  private var registered: Registered?
-
-  private struct Property: Sendable {
-    let container: ErasedType
-    /// The property's own name; nil if reflection doesn't show it.
-    let name: String?
-    var description: String {
-      "\(TypeName.of(container.type)).\(name ?? "(unnamed: built without reflection metadata)")"
-    }
-  }
-
   /// The facts about the registration that was chosen for the request.
-  private struct Registered: Sendable {
-    let place: SourcePlace
-    let isForClass: Bool
-    let isForName: Bool
-  }
+  private let registered: (place: SourcePlace, isForClass: Bool, isForName: Bool)?
 
   /// Creates a step for a request that the registration serves, or for a value that it makes.
   package init(_ service: Service, servedBy record: RegistrationRecord? = nil, named name: String? = nil) {
     (self.service, self.name) = (service, name)
-    registered = record.map { record in
-      Registered(place: record.place, isForClass: record.container != nil, isForName: record.name != nil)
-    }
+    registered = record.map { ($0.place, $0.container != nil, $0.name != nil) }
   }
 
   /// Creates a step for the request of a property.
@@ -41,12 +26,12 @@ package struct InjectionStep: Sendable {
     in container: any Any.Type
   ) {
     self.init(service, servedBy: record)
-    asker = Property(container: ErasedType(container), name: name)
+    asker = (ErasedType(container), name)
   }
 
   /// Adds the property that made the request.
   mutating func note(property name: String?, in container: (any Any.Type)?, declaredAt place: SourcePlace) {
-    asker = container.map { Property(container: ErasedType($0), name: name) }
+    asker = container.map { (ErasedType($0), name) }
     declarationPlace = place
   }
 
@@ -70,7 +55,9 @@ package struct InjectionStep: Sendable {
 
   package var typeName: String { TypeName.of(service.type) }
   /// The property that made the request, as `Container.property`; nil if there is none or the container isn't known.
-  package var property: String? { asker?.description }
+  package var property: String? {
+    asker.map { "\(TypeName.of($0.container.type)).\($0.name ?? "(unnamed: built without reflection metadata)")" }
+  }
   /// The property's own name; nil if no property made the request, or if the name is unknown.
   package var propertyName: String? { asker?.name }
   /// The place of the property's declaration, as `Module/File.swift:line`; nil if none is known.

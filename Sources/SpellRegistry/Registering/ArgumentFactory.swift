@@ -136,12 +136,12 @@ extension Initializer where Value: Sendable {
 }
 
 /// A protocol to which only ``ArgumentFactory`` conforms, for code that doesn't know the factory's generic arguments.
-protocol FactoryType {
+package protocol FactoryType {
   static var madeType: any Any.Type { get }
   static var argumentTypes: [any Any.Type] { get }
 }
 
 extension ArgumentFactory: FactoryType {
-  static var madeType: any Any.Type { Value.self }
-  static var argumentTypes: [any Any.Type] { types(repeat (each Argument).self) }
+  package static var madeType: any Any.Type { Value.self }
+  package static var argumentTypes: [any Any.Type] { types(repeat (each Argument).self) }
 }

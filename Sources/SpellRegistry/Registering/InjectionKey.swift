@@ -8,10 +8,10 @@ internal import Synchronization
 public class InjectionKeys: @unchecked Sendable {
   /// The place in the source code at which the key is declared.
   package let place: SourcePlace
-  /// The initializer for all contexts that have none of their own.
+  /// The initializer for all contexts that aren't in `others`.
   fileprivate let live: ErasedInitializer
-  fileprivate let test: ErasedInitializer?
-  fileprivate let preview: ErasedInitializer?
+  /// The initializers for other contexts; a later one replaces an earlier one for the same context.
+  fileprivate let others: [(context: InjectionContext, initializer: ErasedInitializer)]
   fileprivate let lifetime: ScopeLifetime
   fileprivate let expiry: Duration?
   /// Whether a warning was written because a test ran the live initializer.
@@ -20,10 +20,10 @@ public class InjectionKeys: @unchecked Sendable {
   private let isKnownToRunLive = Atomic(false)
 
   fileprivate init<Value>(
-    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, test: ErasedInitializer?,
-    preview: ErasedInitializer?
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
+    others: [(context: InjectionContext, initializer: ErasedInitializer)]
   ) {
-    (self.place, self.live, self.test, self.preview) = (place, live, test, preview)
+    (self.place, self.live, self.others) = (place, live, others)
     (lifetime, expiry) = (scope.lifetime, scope.expiry)
   }
 
@@ -41,11 +41,7 @@ public class InjectionKeys: @unchecked Sendable {
   package func hasInitializer(for context: InjectionContext) -> Bool { initializer(for: context) != nil }
 
   private func initializer(for context: InjectionContext) -> ErasedInitializer? {
-    switch context {
-    case .live: live
-    case .test: test
-    case .preview: preview
-    }
+    context == .live ? live : others.last { $0.context == context }?.initializer
   }
 
   /// Records that a test runs the key's live initializer, and returns true only for the first call on this key.
@@ -86,11 +82,11 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   var scope: Scope<Value> { Scope(lifetime: lifetime, expiry: expiry) }
 
   @usableFromInline init(
-    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, test: ErasedInitializer? = nil,
-    preview: ErasedInitializer? = nil
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
+    others: [(context: InjectionContext, initializer: ErasedInitializer)] = []
   ) {
     scope.lifetime.check(for: Value.self, at: place)
-    super.init(scope, at: place, live: live, test: test, preview: preview)
+    super.init(scope, at: place, live: live, others: others)
   }
 
   /// Creates a key with a closure that creates the key's values.
@@ -154,14 +150,12 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  /// Returns a copy of this key with the given initializers.
+  /// Returns a copy of this key with an initializer for one context.
   ///
   /// The program declares the copy in place of this key.
-  @usableFromInline func adding(
-    test newTest: ErasedInitializer? = nil, preview newPreview: ErasedInitializer? = nil
-  ) -> InjectionKey {
-    if let initializer = newTest ?? newPreview { check(initializer) }
-    return InjectionKey(scope, at: place, live: live, test: newTest ?? test, preview: newPreview ?? preview)
+  @usableFromInline func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
+    check(initializer)
+    return InjectionKey(scope, at: place, live: live, others: others + [(context, initializer)])
   }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.test`.
@@ -172,12 +166,12 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// - Returns: The key to declare in place of this one.
   @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(test: .independent(make))
+    adding(.independent(make), for: .test)
   }
 
   /// Returns a copy of the key whose initializer for `.test` registries makes the value from other services.
   @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(test: .resolving(make))
+    adding(.resolving(make), for: .test)
   }
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.test`.
@@ -189,7 +183,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
   @_alwaysEmitIntoClient public func test(_ initializer: Initializer<Value>) -> InjectionKey {
-    adding(test: initializer.erased)
+    adding(initializer.erased, for: .test)
   }
 
   /// Returns a copy of the key whose live initializer also runs in tests.
@@ -205,18 +199,18 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// do. If it also does something itself, declare its `test` initializer all the same.
   ///
   /// - Returns: The key to declare in place of this one.
-  public func liveInTests() -> InjectionKey { adding(test: live) }
+  public func liveInTests() -> InjectionKey { adding(live, for: .test) }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///
   /// - Returns: The key to declare in place of this one.
   @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(preview: .independent(make))
+    adding(.independent(make), for: .preview)
   }
 
   /// Returns a copy of the key whose initializer for `.preview` registries makes the value from other services.
   @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(preview: .resolving(make))
+    adding(.resolving(make), for: .preview)
   }
 
   /// Returns a copy of the key with an ``Initializer`` for registries whose context is `.preview`.
@@ -224,6 +218,6 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
   @_alwaysEmitIntoClient public func preview(_ initializer: Initializer<Value>) -> InjectionKey {
-    adding(preview: initializer.erased)
+    adding(initializer.erased, for: .preview)
   }
 }

@@ -162,11 +162,6 @@ internal import Synchronization
     return made
   }
 
-  /// Returns whether the simplified name of the registered type is `name`, ignoring case.
-  ///
-  /// A type of any module may have this simplified name. The check is cheap after the first use of ``bareName``.
-  package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
-
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals.

@@ -14,12 +14,6 @@ package struct Service: Sendable, Hashable {
   package var name: String { TypeName.of(type) + keySuffix }
   /// The end of the service's name, such as ` of the key declared at App/Keys.swift:3`; empty without a key.
   package var keySuffix: String { key.map { " of the key declared at \($0.place)" } ?? "" }
-  /// The type in words: `Clock` or, for a factory, a text such as `factory of Ticket from Int`.
-  package var title: String {
-    guard let factory = type as? any FactoryType.Type else { return TypeName.of(type) }
-    let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")
-    return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)")
-  }
   /// The type's name with its module.
   package var qualifiedName: String { _typeName(type, qualified: true) }
 

@@ -9,12 +9,9 @@ internal import Synchronization
 /// threads, so its ``AsyncRun`` also holds the resolution.
 final class Resolution: Sendable {
   /// A scheduled call of a completion hook, which is due at the end of the resolution.
-  private struct Completion: Sendable {
-    let run: @Sendable () -> Void
-    let registry: InitializerRegistry
-    let isKept: Bool
-    let chain: [RegistrationRecord]
-  }
+  private typealias Completion = (
+    run: @Sendable () -> Void, registry: InitializerRegistry, isKept: Bool, chain: [RegistrationRecord]
+  )
 
   private struct State: Sendable {
     var graph: [Provider: ValueCell] = [:]
@@ -69,8 +66,7 @@ final class Resolution: Sendable {
     _ run: @escaping @Sendable () -> Void
   ) {
     state.withLock { state in
-      state.completions.append(
-        Completion(run: run, registry: registry, isKept: isKept, chain: state.chain + [record]))
+      state.completions.append((run, registry, isKept, state.chain + [record]))
     }
   }
 
