@@ -62,6 +62,7 @@ extension InitializerRegistry {
   /// - Parameter change: Returns the registrations that are no longer in the table.
   func withdraw(_ change: (inout RegistrationTable) -> [RegistrationRecord]) {
     let records = table.change { change(&$0) }
+    if records.isEmpty { return }
     var values = takeKeptValues(of: records)
     drop(&values)
     withExtendedLifetime(records) {}
@@ -74,7 +75,6 @@ extension InitializerRegistry {
   /// - Parameter makingOthers: Whether a value that is being made isn't kept, either.
   /// - Returns: The values, for the caller to drop.
   func takeKeptValues(of records: [RegistrationRecord], makingOthers: Bool = true) -> [DroppedValue] {
-    if records.isEmpty { return [] }
     let kept = records.flatMap { record in record.keptValues.map { (record: record, value: $0) } }
     if kept.isEmpty { return [] }
     let values = table.change { table in
