@@ -99,7 +99,7 @@ public final class InitializerRegistry: Sendable {
     let outer = parent.flatMap { $0 === InitializerRegistry.shared ? nil : $0.reporter }
     reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
-    self.clock = clock.map { elapsedClock($0) } ?? parent?.clock ?? continuousClock
+    self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
     hooks = Hooks()
     reinjections = Lock([:])
     madeReference = Lock(nil)

@@ -71,7 +71,7 @@ final class KeptValue: @unchecked Sendable {
 
   private static let lastNumber = Atomic<UInt64>(0)
 
-  init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: @escaping ElapsedClock) {
+  init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
     (self.service, self.scope) = (service, scope)
     isWeakOfClass = scope.isWeak && service.type is any AnyObject.Type
     expiry = age.map { ($0, clock) }
@@ -82,7 +82,7 @@ final class KeptValue: @unchecked Sendable {
   /// - Returns: Whether there is a value.
   func copyIfReady(to memory: ValueMemory, in registry: InitializerRegistry) -> Bool {
     // The clock may run user code, so it is read with no lock held.
-    let now = expiry?.clock()
+    let now = expiry?.clock.now
     let (isCopied, object) = registry.table.read { _ -> (Bool, Unchecked<AnyObject?>) in
       if unsafe state.isExpired(now) { return (false, Unchecked(value: nil)) }
       if unsafe state.copyValue(to: memory) { return (true, Unchecked(value: nil)) }
@@ -118,7 +118,7 @@ final class KeptValue: @unchecked Sendable {
   ///
   /// A weak value exists for as long as its object.
   func isReady(in registry: InitializerRegistry) -> Bool {
-    let now = expiry?.clock()
+    let now = expiry?.clock.now
     // The object is part of the result, because its last reference mustn't be released while the lock is held.
     let (isReady, object) = registry.table.read { _ -> (Bool, Unchecked<AnyObject?>) in
       if unsafe state.isExpired(now) { return (false, Unchecked(value: nil)) }
@@ -143,7 +143,7 @@ final class KeptValue: @unchecked Sendable {
     deliveringTo memory: ValueMemory, of record: RegistrationRecord, in registry: InitializerRegistry
   ) -> FoundCell {
     if copyIfReady(to: memory, in: registry) { return .delivered }
-    let now = expiry?.clock()
+    let now = expiry?.clock.now
     var expired: DroppedValue?
     let (cell, object) = change(in: registry) { table, state -> (ValueCell?, Unchecked<AnyObject?>) in
       // A resolution may keep the values of a factory of scope `.graph` after the registration was withdrawn.
@@ -168,7 +168,7 @@ final class KeptValue: @unchecked Sendable {
     let weak =
       scope.isWeak && !isNothing
       ? WeakReference(cell.memory.any(service.type), declaredBy: "Scope .weak of \(service.type)") : WeakReference(nil)
-    let deadline = expiry.map { $0.clock() + $0.age }
+    let deadline = expiry.map { $0.clock.now + $0.age }
     change(in: registry) { table, state in
       guard state.cell === cell else { return }
       if isNothing { return forget(&state) }
