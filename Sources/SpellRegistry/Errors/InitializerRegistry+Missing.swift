@@ -87,14 +87,9 @@ extension InitializerRegistry {
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {
     let search = NearMatches(type, named: name, in: containerType)
-    var near: [RegistrationRecord] = []
-    for registry in lineage {
-      // A child's registration overrides one of its parents for the same requests.
-      let overriding = near.map(\.key)
-      for record in registry.table.read({ $0.representatives })
-      where record !== asker && search.relation(to: record) != nil {
-        near += registry.table.read { $0.all(like: record) }.filter { !overriding.contains($0.key) }
-      }
+    let near = lineage.flatMap { owner in
+      owner.table.read { $0.representatives }.filter { $0 !== asker && search.relation(to: $0) != nil }
+        .flatMap { record in owner.table.read { $0.all(like: record) } }.filter { !isOverridden($0, of: owner) }
     }
     if near.count <= 5 { return near.newest(5).compactMap { $0 === asker ? nil : search.note(on: $0) } }
     let omitted = "\(near.count) registrations are similar; the rest are left out here."

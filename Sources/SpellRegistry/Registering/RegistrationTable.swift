@@ -43,9 +43,10 @@ struct RegistrationTable: ~Copyable, Sendable {
       if record.container == nil, case .equal = record.name { false } else { true }
     }
 
-    func contains(_ record: RegistrationRecord) -> Bool {
-      let list = isInOthers(record) ? others : record.name.flatMap { named[$0.text] }
-      return list?.contains { $0 === record } ?? false
+    /// Returns the registration whose `Key` is equal to that of `record`; nil if there is none.
+    func registration(like record: RegistrationRecord) -> RegistrationRecord? {
+      let (list, key) = (isInOthers(record) ? others : record.name.flatMap { named[$0.text] }, record.key)
+      return list?.first { $0.key == key }
     }
 
     /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.
@@ -292,12 +293,17 @@ struct RegistrationTable: ~Copyable, Sendable {
     isInForce(record) || hidden.withValue(of: record.service.id) { $0.contains { $0 === record } } ?? false
   }
 
-  private func isInForce(_ record: RegistrationRecord) -> Bool {
+  private func isInForce(_ record: RegistrationRecord) -> Bool { registration(like: record) === record }
+
+  /// Returns the registration, not hidden, whose `Key` is equal to that of `record`; nil if there is none.
+  ///
+  /// If `record` is the default of a declared key, a registration for all of the key's requests also counts.
+  func registration(like record: RegistrationRecord) -> RegistrationRecord? {
     let service = record.service.id
-    if record.servesSupertypes { return universal.contains(record) }
-    if record.isDefault { return defaults.withValue(of: service) { $0.record === record } ?? false }
-    if record.isUnlimited { return plain.withValue(of: service) { $0.record === record } ?? false }
-    return limited.withValue(of: service) { $0.contains(record) } ?? false
+    if record.servesSupertypes { return universal.registration(like: record) }
+    if !record.isUnlimited { return limited.withValue(of: service) { $0.registration(like: record) } ?? nil }
+    if record.isDefault, let known = defaults.withValue(of: service, { $0.record }) { return known }
+    return plain.withValue(of: service) { $0.record }
   }
 
   /// Removes the registration whose `Key` is equal to that of `record`, if any, and adds `new` unless it is nil.

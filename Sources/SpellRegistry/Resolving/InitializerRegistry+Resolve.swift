@@ -77,12 +77,16 @@ extension InitializerRegistry {
 
   /// The registrations of this registry and its parents, except overridden registrations, in the order of registration.
   package var reachable: [Match] {
-    var matches: [Match] = []
-    for owner in lineage {
-      let overriding = matches.map(\.record.key)
-      matches += owner.registrations.filter { !overriding.contains($0.key) }.map { Match(record: $0, owner: owner) }
+    lineage.flatMap { owner in
+      owner.registrations.filter { !isOverridden($0, of: owner) }.map { Match(record: $0, owner: owner) }
     }
-    return matches.sorted { $0.record.age < $1.record.age }
+    .sorted { $0.record.age < $1.record.age }
+  }
+
+  /// Returns whether a nearer registry than `owner` has a registration for exactly the same requests as a registration
+  /// of `owner`.
+  func isOverridden(_ record: RegistrationRecord, of owner: InitializerRegistry) -> Bool {
+    lineage.prefix { $0 !== owner }.contains { nearer in nearer.table.read { $0.registration(like: record) != nil } }
   }
 
   /// Runs `body` in a single resolution, so that all requests in `body` share the values of scope `.graph`.
