@@ -35,19 +35,19 @@
   @usableFromInline var storage: PropertyStorage<Value>
 
   /// Creates a property that is assigned later.
-  @_alwaysEmitIntoClient public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property that already has its value.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column)).replaced(with: value)
   }
 
   /// The property's value, in a class or an actor.
-  @_alwaysEmitIntoClient
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -61,7 +61,7 @@
   }
 
   /// The value of a property that is declared in a struct, or as a local variable.
-  @_alwaysEmitIntoClient public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return makeValue(in: nil)
@@ -81,7 +81,7 @@
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 
   /// The value, for a constant such as `let id = Final<Int>()`.
-  @_alwaysEmitIntoClient public var value: Value { wrappedValue }
+  @inlinable public var value: Value { wrappedValue }
 
   /// The slow path of a read before the first assignment, which makes the value or stops the program.
   ///

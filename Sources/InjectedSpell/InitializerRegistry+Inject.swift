@@ -17,12 +17,12 @@ extension InitializerRegistry {
   ///   The error's code is `.noInjectableProperties` if reflection shows no `@Injected` property. This happens if the
   ///   class has none, has a custom mirror, or was built without reflection metadata. If `onCompletion` hooks
   ///   cause each other to run without end, the method throws `.cycle`, although it has stored the values.
-  @_alwaysEmitIntoClient public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
+  public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     try injectAll(into: object)
   }
 
   /// Fills all of an actor's `@Injected` properties together, or none of them, in the actor's isolation.
-  @_alwaysEmitIntoClient public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
+  public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
     try injectAll(into: object)
   }
 
@@ -38,7 +38,7 @@ extension InitializerRegistry {
   /// registered for the inner object's class.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
-  @_alwaysEmitIntoClient public func inject<Object: AnyObject>(
+  public func inject<Object: AnyObject>(
     into object: Object, _ property: PartialKeyPath<Object>, _ others: PartialKeyPath<Object>...
   ) throws(InjectionError) {
     try inject(into: object, at: [property] + others)
@@ -55,13 +55,13 @@ extension InitializerRegistry {
         "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
   }
 
-  @usableFromInline func injectAll(into object: AnyObject) throws(InjectionError) {
+  func injectAll(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     try inject(properties.map { ($0.wrapper, object) }, into: object)
   }
 
-  @usableFromInline func inject(into object: AnyObject, at paths: [AnyKeyPath]) throws(InjectionError) {
+  func inject(into object: AnyObject, at paths: [AnyKeyPath]) throws(InjectionError) {
     try inject(InjectableProperties.of(object, at: paths), into: object)
   }
 

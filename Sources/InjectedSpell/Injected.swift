@@ -46,27 +46,27 @@
     case weak(PropertyStorage<WeakValue?>)
   }
 
-  @_alwaysEmitIntoClient init(
+  @inlinable init(
     at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil, _ policy: Policy = .once,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.init(storage: PropertyStorage(at: place, key: key, named: name), policy: policy, hook: hook)
   }
 
-  @_alwaysEmitIntoClient init(storage: PropertyStorage<Value>, policy: Policy, hook: ((AnyObject, Value) -> Void)?) {
+  @inlinable init(storage: PropertyStorage<Value>, policy: Policy, hook: ((AnyObject, Value) -> Void)?) {
     (self.storage, self.policy, self.hook) = (storage, policy, hook)
   }
 
   // In an extension, this initializer wouldn't be found for a declaration without parentheses: `@Injected var clock`.
   /// Creates a property that asks the registry with the property's type and name, at the first read or at every read.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), policy == .once ? .once : .everyRead)
   }
 
   /// The property's value, in a class or an actor.
-  @_alwaysEmitIntoClient
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -85,7 +85,7 @@
   }
 
   /// The value of a property that is declared in a struct, or as a local variable.
-  @_alwaysEmitIntoClient public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
       return Self.makeValue(storage, policy, hook, in: nil)
@@ -94,7 +94,6 @@
   }
 
   /// The projection `$property` in a class or an actor, with the enclosing object.
-  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -104,18 +103,18 @@
   }
 
   /// The projection `$property` in a struct or for a local variable, without an enclosing object.
-  @_alwaysEmitIntoClient public var projectedValue: Projection {
+  public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.injected } }
   }
 
   /// The value, for a constant such as `let clock = Injected<Clock>()`.
-  @_alwaysEmitIntoClient public var value: Value { wrappedValue }
+  @inlinable public var value: Value { wrappedValue }
 
   /// The slow path of a read, which asks the registry if necessary, and returns the value or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @_alwaysEmitIntoClient static func makeValue(
+  @inline(never) @inlinable static func makeValue(
     _ storage: PropertyStorage<Value>, _ policy: Policy, _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
   ) -> Value {
     do throws(InjectionError) {
@@ -123,7 +122,7 @@
     } catch { error.stop(at: storage.place) }
   }
 
-  @_alwaysEmitIntoClient func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
     case .once: try storage.makeValue(in: container, followsReinjection: true, hook: hook)
     case .everyRead: try storage.makeTransientValue(in: container, from: .requested, hook: hook)
@@ -159,7 +158,7 @@
   /// The cell that stores the property's value, and in which a thread that makes the value lets other threads wait.
   var cell: PropertyCell { if case .weak(let weakStorage) = policy { weakStorage.cell } else { storage.cell } }
 
-  @_alwaysEmitIntoClient mutating func assign(_ value: Value) {
+  @inlinable mutating func assign(_ value: Value) {
     if case .weak(let weakStorage) = policy {
       policy = .weak(weakStorage.replaced(with: WeakValue(holding: value)))
     } else {
@@ -200,7 +199,7 @@ extension Injected {
   /// Returns the ``value`` of a constant such as `let clock = Injected<Clock>()`, or throws an error if reading ``value``
   /// would stop the program.
   @discardableResult
-  @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
+  public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
   /// Drops the value of a constant, such as `let clock = Injected<Clock>()`, so that the next read asks the registry.
   ///
@@ -215,13 +214,9 @@ extension Injected {
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    @usableFromInline var injected: Injected
+    var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
-    @usableFromInline let container: AnyObject?
-
-    @_alwaysEmitIntoClient init(injected: Injected, container: AnyObject?) {
-      (self.injected, self.container) = (injected, container)
-    }
+    let container: AnyObject?
 
     /// Whether the property has an injected or assigned value.
     ///
@@ -233,13 +228,13 @@ extension Injected {
     /// - Throws: An error of code `.notRegistered` (also if the property's registry is gone), `.cycle`,
     ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
-    @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
+    public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
     /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
     /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
     /// being created still get that value.
-    @_alwaysEmitIntoClient public mutating func reset() {
+    public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy {
         injected.policy = .weak(weakStorage.replacedWithNothing())
       } else {
@@ -260,13 +255,13 @@ extension Injected {
 
 extension Injected {
   /// Creates a property that asks the registry with `name` instead of the property's own name.
-  @_alwaysEmitIntoClient
+  @inlinable
   public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), named: name)
   }
 
   /// Creates a property that resolves a declared key, as in `@Injected(.time) var time`, and has the key's type.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     _ key: InjectionKey<Value>, _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
@@ -277,7 +272,7 @@ extension Injected {
   /// Creates a property that holds its value weakly.
   ///
   /// - Precondition: The property's type is an Optional of a class, or of a protocol that only classes conform to.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
@@ -287,7 +282,7 @@ extension Injected {
   /// Creates a property that resolves a declared key and holds its value weakly.
   ///
   /// - Precondition: The key's values are objects.
-  @_alwaysEmitIntoClient public init<Object>(
+  @inlinable public init<Object>(
     _ key: InjectionKey<Object>, _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) where Value == Object? {
@@ -367,7 +362,7 @@ extension Injected {
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -378,7 +373,7 @@ extension Injected {
   /// Creates a property that passes its value to a method of the enclosing object after each injection.
   ///
   /// An example is `@Injected(onInjection: Page.didGet) var tracker: Tracker`, where `didGet` takes a `Tracker`.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -388,7 +383,7 @@ extension Injected {
   /// Creates a property that passes its value to a main-actor method of the enclosing object after each injection.
   ///
   /// - Precondition: The value is injected on the main actor.
-  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
+  @inlinable public init<Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {

@@ -65,7 +65,7 @@ public final class ServiceBox: Sendable {
   ///
   /// - Returns: A report that lists the filled properties, the properties without a service, and the properties whose
   ///   service has another type.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func fill<Target: AnyObject>(_ target: Target) -> FillReport {
     fillAll(of: target)
   }
@@ -79,7 +79,7 @@ public final class ServiceBox: Sendable {
   /// The compiler checks that the caller runs in the isolation of the properties, for example on the main actor.
   ///
   /// - Precondition: Each key path leads to the projection of an `@Injected` property.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func fill<Target: AnyObject>(
     _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
   ) -> FillReport {
@@ -87,7 +87,7 @@ public final class ServiceBox: Sendable {
   }
 
   /// Injects the services with matching names into an actor's `@Injected` properties, in the actor's isolation.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fillAll(of: target) }
 
   /// Fills nothing, because another task may be using a `Sendable` object, whose isolation isn't known to this method.
@@ -115,7 +115,7 @@ public final class ServiceBox: Sendable {
   ///
   /// - Returns: A report that lists the names whose services were assigned, the names without a service, and the names
   ///   whose service has another type.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func fill<Target: AnyObject, each Service>(
     _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)
   ) -> FillReport {
@@ -129,9 +129,9 @@ public final class ServiceBox: Sendable {
     return useServices(for: setters)
   }
 
-  @usableFromInline func fillAll(of target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
+  func fillAll(of target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
 
-  @usableFromInline func fill(_ target: AnyObject, at paths: [AnyKeyPath]) -> FillReport {
+  func fill(_ target: AnyObject, at paths: [AnyKeyPath]) -> FillReport {
     fill(
       target,
       InjectableProperties.of(target, at: paths).compactMap { wrapper, container in
@@ -160,7 +160,7 @@ public final class ServiceBox: Sendable {
   /// Passes each named service to its setter, which returns whether the service fits, and reports the results.
   ///
   /// The name `serviceBox` also stands for the box itself.
-  @usableFromInline func useServices(
+  func useServices(
     for setters: [(name: String, set: (any Sendable) throws -> Bool)]
   ) -> FillReport {
     var report = FillReport()

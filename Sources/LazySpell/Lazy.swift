@@ -39,14 +39,14 @@
   @usableFromInline let expression: ((AnyObject?, PropertyCell) -> Value)?
   @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
-  @_alwaysEmitIntoClient init(
+  @inlinable init(
     at place: SourcePlace, expression: ((AnyObject?, PropertyCell) -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.init(storage: PropertyStorage(at: place), expression: expression, hook: hook)
   }
 
-  @_alwaysEmitIntoClient init(
+  @inlinable init(
     storage: PropertyStorage<Value>, expression: ((AnyObject?, PropertyCell) -> Value)?,
     hook: ((AnyObject, Value) -> Void)?
   ) {
@@ -54,12 +54,12 @@
   }
 
   /// Creates a property that uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
-  @_alwaysEmitIntoClient public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property with an expression that runs at the first read.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -80,7 +80,7 @@
   /// write that, too. In an actor, the parameter is `isolated`: `{ (worker: isolated Worker) in … }`.
   ///
   /// - Precondition: The property is declared in the class `Container`, or in a class that inherits from it.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -89,7 +89,7 @@
   }
 
   /// Creates a property of an actor with an expression that gets the actor, and runs on it.
-  @_alwaysEmitIntoClient public init<Container: Actor>(
+  @inlinable public init<Container: Actor>(
     _ expression: @escaping (isolated Container) -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -110,7 +110,7 @@
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -121,7 +121,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and with a closure that is called after the
   /// value is created.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -133,7 +133,7 @@
   /// Creates a property without an expression, and with a closure that is called after the value is created.
   ///
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
-  @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     onInjection: @escaping @Sendable (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -144,7 +144,7 @@
   /// Creates a property with an expression, and passes each created value to a method of the enclosing object.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player = Player()`, where `didMake` takes a `Player`.
-  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -155,7 +155,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a method of
   /// that object.
-  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     _ expression: @escaping (Container) -> Value, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -167,7 +167,7 @@
   /// The property uses the registered initializer, or else the type's empty value, such as 0 or `[]`.
   ///
   /// An example is `@Lazy(onInjection: Screen.didMake) var player: Player`, where `didMake` takes a `Player`.
-  @preconcurrency @_alwaysEmitIntoClient public init<Container: AnyObject>(
+  @preconcurrency @inlinable public init<Container: AnyObject>(
     onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -177,7 +177,7 @@
   /// Creates a property with an expression, and passes each created value to a main-actor method of the enclosing object.
   ///
   /// - Precondition: The property is first read on the main actor.
-  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
+  @inlinable public init<Container: AnyObject & Sendable>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -188,7 +188,7 @@
 
   /// Creates a property with an expression that gets the enclosing object, and passes each created value to a main-actor
   /// method of that object.
-  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
+  @inlinable public init<Container: AnyObject & Sendable>(
     _ expression: @escaping (Container) -> Value,
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -201,7 +201,7 @@
 
   /// Creates a property without an expression, and passes each created value to a main-actor method of the enclosing
   /// object.
-  @_alwaysEmitIntoClient public init<Container: AnyObject & Sendable>(
+  @inlinable public init<Container: AnyObject & Sendable>(
     onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
@@ -210,7 +210,7 @@
   }
 
   /// The property's value, in a class or an actor.
-  @_alwaysEmitIntoClient
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -230,7 +230,7 @@
   }
 
   /// The property's value, in a struct or for a local variable.
-  @_alwaysEmitIntoClient public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     get {
       if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return Self.makeValue(storage, expression, hook, in: nil)
@@ -239,7 +239,6 @@
   }
 
   /// The projection `$property` in a class or an actor, with the enclosing object.
-  @_alwaysEmitIntoClient
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -249,7 +248,7 @@
   }
 
   /// The projection `$property` in a struct or for a local variable, without an enclosing object.
-  @_alwaysEmitIntoClient public var projectedValue: Projection {
+  public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
@@ -257,7 +256,7 @@
   /// The slow path of a read, which creates the value, waits for it, or stops the program.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @_alwaysEmitIntoClient static func makeValue(
+  @inline(never) @inlinable static func makeValue(
     _ storage: PropertyStorage<Value>, _ expression: ((AnyObject?, PropertyCell) -> Value)?,
     _ hook: ((AnyObject, Value) -> Void)?, in container: AnyObject?
   ) -> Value {
@@ -266,7 +265,7 @@
     } catch { error.stop(at: storage.place) }
   }
 
-  @_alwaysEmitIntoClient func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     do throws(InjectionError) {
       return try storage.makeValue(in: container, expression: expression, hook: hook) { memory, _ in
         putEmpty(in: memory)
@@ -293,7 +292,7 @@
     return error.noting("Or give the property an expression: \(expression)")
   }
 
-  @_alwaysEmitIntoClient mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
+  @inlinable mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
 }
 
 // MARK: The projection
@@ -301,11 +300,9 @@
 extension Lazy {
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    @usableFromInline var lazy: Lazy
+    var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.
-    @usableFromInline let container: AnyObject?
-
-    @_alwaysEmitIntoClient init(lazy: Lazy, container: AnyObject?) { (self.lazy, self.container) = (lazy, container) }
+    let container: AnyObject?
 
     /// Whether the value has been created or assigned; reading `hasValue` doesn't create it.
     public var hasValue: Bool { lazy.storage.hasValue }
@@ -315,13 +312,13 @@ extension Lazy {
     /// - Throws: `.notRegistered` (also if the property's registry is gone and it has no expression), `.cycle`,
     ///   `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
-    @_alwaysEmitIntoClient public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
+    public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
     /// Drops the value, so that the next read creates a new value.
     ///
     /// If a struct has the property, other copies of the struct keep the value. Threads that wait for a value that is
     /// being created still get that value.
-    @_alwaysEmitIntoClient public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
+    public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 

@@ -31,7 +31,7 @@ public import SpellRegistry
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, for messages.
-  @_alwaysEmitIntoClient public init(
+  @inlinable public init(
     _ initializer: @escaping @Sendable () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -40,7 +40,7 @@ public import SpellRegistry
   }
 
   /// The value, which the first read creates.
-  @_alwaysEmitIntoClient public var value: Value {
+  @inlinable public var value: Value {
     if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return otherValue()
   }
@@ -48,7 +48,7 @@ public import SpellRegistry
   /// The slow path of a read, which creates the value, waits for it, or finds a value that was created after a reset.
   ///
   /// Never inlined, because the common read of a stored value has to stay small.
-  @inline(never) @_alwaysEmitIntoClient func otherValue() -> Value {
+  @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: { _, _ in initializer() }) } catch {
       error.stop(at: storage.place, canResolve: false)
     }

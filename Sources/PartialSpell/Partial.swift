@@ -93,7 +93,7 @@
   }
 
   /// The property's value, in a class or an actor.
-  @_alwaysEmitIntoClient
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: KeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -106,7 +106,7 @@
   }
 
   /// The value of a property that is declared in a struct, or as a local variable.
-  @_alwaysEmitIntoClient public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return makeValue(in: nil)
   }
@@ -128,7 +128,7 @@
   }
 
   /// The value, for a constant such as `let theme = Partial<Theme>()`.
-  @_alwaysEmitIntoClient public var value: Value { wrappedValue }
+  @inlinable public var value: Value { wrappedValue }
 
   /// The slow path of a read, which loads the value or stops the program.
   ///

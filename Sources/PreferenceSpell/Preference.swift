@@ -145,7 +145,7 @@
   }
 
   /// The value of a property in a class or an actor.
-  @_alwaysEmitIntoClient
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -160,7 +160,7 @@
   }
 
   /// The value of a property in a struct, or of a local variable.
-  @_alwaysEmitIntoClient public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedValue } }
       return decoded ?? value(in: nil)
@@ -198,7 +198,7 @@ extension Preference where Value: ExpressibleByNilLiteral {
 
 extension Preference {
   /// The value of a constant such as `let x = Preference(…)`, in the declared store or the current registry's store.
-  @_alwaysEmitIntoClient public var value: Value {
+  @inlinable public var value: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedConstant } }
       return decoded ?? constantValue

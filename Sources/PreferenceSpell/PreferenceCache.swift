@@ -105,7 +105,7 @@ public import PreferenceStorage
   /// The decoded value; nil if there is none for the signal's version, or if the store has no signals.
   ///
   /// The active observation tracking, if there is any, registers the read.
-  @_alwaysEmitIntoClient var decodedValue: Value? {
+  @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
     let version = unretainedSignal._withUnsafeGuaranteedRef { signal in
       signal.track()

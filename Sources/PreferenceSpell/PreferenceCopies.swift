@@ -37,7 +37,7 @@ public import Support
     Fork.count == forkCount ? currentThreadNumber & (threadCopyCount - 1) : nil
   }
 
-  @_alwaysEmitIntoClient func copy(at index: Int) -> UnsafeMutablePointer<Lock<Versioned>> {
+  @inlinable func copy(at index: Int) -> UnsafeMutablePointer<Lock<Versioned>> {
     (first + index &* distance).assumingMemoryBound(to: Lock<Versioned>.self)
   }
 
@@ -45,7 +45,7 @@ public import Support
   ///
   /// Returns nil without calling `body` if the copy has no value of this version. The copy's lock is held while `body`
   /// runs.
-  @_alwaysEmitIntoClient func withValue<Result: Sendable>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
+  @inlinable func withValue<Result: Sendable>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
     guard let index else { return nil }
     return copy(at: index).pointee.withLock { $0.version == version ? $0.value.flatMap(body) : nil }
   }

@@ -55,11 +55,11 @@ public import Synchronization
   }
 
   /// The decoded value of a property; nil if it is outdated, or if the store hasn't been found yet.
-  @_alwaysEmitIntoClient var decodedValue: Value? { cache.unretained?._withUnsafeGuaranteedRef { $0.decodedValue } }
+  @inlinable var decodedValue: Value? { cache.unretained?._withUnsafeGuaranteedRef { $0.decodedValue } }
 
   /// The decoded value of a constant such as `let x = Preference(…)`; nil if it is outdated, or if the store for the
   /// current registry hasn't been found yet.
-  @_alwaysEmitIntoClient var decodedConstant: Value? {
+  @inlinable var decodedConstant: Value? {
     let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
     if number == 0 { return constant.unretained?._withUnsafeGuaranteedRef { $0.decodedValue } }
     return recent.unretained?._withUnsafeGuaranteedRef { $0.withValue(of: number) { $0.decodedValue } }
@@ -182,7 +182,7 @@ private struct ResolvedCache: Sendable {
   @usableFromInline let address = Atomic<UInt>(0)
 
   /// The object, which stays alive as long as this reference; nil if none was set.
-  @_alwaysEmitIntoClient var unretained: Unmanaged<Object>? {
+  @inlinable var unretained: Unmanaged<Object>? {
     UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)).map { Unmanaged.fromOpaque($0) }
   }
 

@@ -89,7 +89,7 @@ public final class PreferenceSignal: Observable, Sendable {
   /// The version of the value, which is never 0.
   ///
   /// A reader that has no kept value uses 0 as its version, so that no signal's version is equal to it.
-  @usableFromInline package var version: UInt64 { @_alwaysEmitIntoClient get { counter.load(ordering: .acquiring) } }
+  @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
   /// Registers a read of the value with the active observation tracking, if there is any.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }

@@ -137,7 +137,7 @@ public final class InitializerRegistry: Sendable {
   ///   - configure: A closure that registers the child's own values.
   /// - Returns: The child, which keeps this registry alive.
   /// - Throws: The error that `configure` throws.
-  @_alwaysEmitIntoClient public func child<Failure: Error>(
+  public func child<Failure: Error>(
     context: InjectionContext? = nil, _ configure: (InitializerRegistry) throws(Failure) -> Void
   ) throws(Failure) -> InitializerRegistry {
     let child = InitializerRegistry(parent: self, context: context)
@@ -175,7 +175,7 @@ public final class InitializerRegistry: Sendable {
   // Without this overload, the compiler rejects a closure of one statement whose result isn't used, such as a
   // registration, if the call of `run` is itself the one statement of a closure.
   /// Runs a `body` that returns nothing with this registry as the current registry.
-  @_alwaysEmitIntoClient public func run(_ body: () throws -> Void) rethrows {
+  public func run(_ body: () throws -> Void) rethrows {
     func run<Result>(_ body: () throws -> Result) rethrows -> Result { try self.run(body) }
     try run(body)
   }

@@ -10,10 +10,10 @@ public import Synchronization
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)
 
-  @_alwaysEmitIntoClient package init(_ state: consuming sending State) { mutex = Mutex(state) }
+  @inlinable package init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Calls `body` with exclusive access to the state, and returns the result of `body`.
-  @_alwaysEmitIntoClient package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock { state throws(Failure) in
@@ -26,7 +26,7 @@ public import Synchronization
   /// Calls `body` with exclusive access to the state, and returns the result of `body`.
   ///
   /// Returns nil, without calling `body`, if another thread has access to the state at the moment.
-  @_alwaysEmitIntoClient package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+  @inlinable package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
     try mutex.withLockIfAvailable { state throws(Failure) in
@@ -39,7 +39,7 @@ public import Synchronization
 
 extension Lock where State: Sendable {
   /// Changes the state, and releases the former state after the unlock, because a deinitializer may use the lock.
-  @_alwaysEmitIntoClient package func change(_ body: (inout State) -> Void) {
+  @inlinable package func change(_ body: (inout State) -> Void) {
     let former = withLock { state in
       let former = state
       body(&state)

@@ -3,7 +3,7 @@
 
 extension String {
   /// The string as a JSON string literal, in quotes.
-  @_alwaysEmitIntoClient package var jsonQuoted: String {
+  package var jsonQuoted: String {
     unicodeScalars.reduce(into: "\"") { text, scalar in
       switch scalar {
       case "\"": text += "\\\""
@@ -18,7 +18,7 @@ extension String {
   /// The string with XML's escapes, for use as text or between the double quotes of an attribute's value.
   ///
   /// A space replaces U+FFFE, U+FFFF and each character below U+0020. XML forbids most of these characters.
-  @_alwaysEmitIntoClient package var xmlEscaped: String {
+  package var xmlEscaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
       case "&": text += "&amp;"

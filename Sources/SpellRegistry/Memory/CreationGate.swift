@@ -19,21 +19,21 @@ public import Synchronization
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
-  @_alwaysEmitIntoClient static var vacant: UInt { 0 }
+  @inlinable static var vacant: UInt { 0 }
   static var busy: UInt { 1 }
-  @_alwaysEmitIntoClient static var ready: UInt { 2 }
+  @inlinable static var ready: UInt { 2 }
   static var awaited: UInt { 3 }
   static var later: UInt { 4 }
   static var dropped: UInt { 5 }
-  @_alwaysEmitIntoClient static var tags: UInt { 7 }
+  @inlinable static var tags: UInt { 7 }
   /// The difference between successive epochs, and between successive thread IDs.
   ///
   /// Steps of this size never change the low bits, which are for the tags.
   static var unit: UInt { 8 }
 
-  @_alwaysEmitIntoClient init() { state = Atomic(Self.vacant) }
+  @inlinable init() { state = Atomic(Self.vacant) }
 
-  @_alwaysEmitIntoClient var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
+  @inlinable var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
   /// Returns whether a property in the given state has a value.

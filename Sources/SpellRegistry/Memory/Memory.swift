@@ -15,20 +15,20 @@ public import Synchronization
 @safe @frozen @usableFromInline package struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
-  @_alwaysEmitIntoClient init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+  @inlinable init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
   /// Stores a value in the memory, which must be uninitialized.
-  @inline(__always) @_alwaysEmitIntoClient package func put<Value>(_ value: Value) {
+  @inline(__always) @inlinable package func put<Value>(_ value: Value) {
     unsafe address.initializeMemory(as: Value.self, to: value)
   }
 
   /// Returns a copy of the stored value, which must be of the given type.
-  @inline(__always) @_alwaysEmitIntoClient package func value<Value>(as type: Value.Type = Value.self) -> Value {
+  @inline(__always) @inlinable package func value<Value>(as type: Value.Type = Value.self) -> Value {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
   /// Returns the value that `initialize` puts in temporary memory, which is on the stack if possible.
-  @inline(__always) @_alwaysEmitIntoClient package static func value<Value, Failure>(
+  @inline(__always) @inlinable package static func value<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Void
   ) throws(Failure) -> Value {
     try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
@@ -39,7 +39,7 @@ public import Synchronization
   }
 
   /// Returns the value that `initialize` puts in temporary memory, or nil if `initialize` returns false.
-  @inline(__always) @_alwaysEmitIntoClient static func optionalValue<Value, Failure>(
+  @inline(__always) @inlinable static func optionalValue<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Bool
   ) throws(Failure) -> Value? {
     try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
@@ -161,9 +161,9 @@ struct ErasedType: Hashable, Sendable {
 
   @usableFromInline let value: ValueMemory
 
-  @_alwaysEmitIntoClient init(_ value: ValueMemory) { self.value = value }
+  @inlinable init(_ value: ValueMemory) { self.value = value }
 
-  @_alwaysEmitIntoClient var head: Head {
+  @inlinable var head: Head {
     @inline(__always) unsafeAddress {
       unsafe UnsafePointer((value.address - MemoryLayout<Head>.size).assumingMemoryBound(to: Head.self))
     }
@@ -173,18 +173,18 @@ struct ErasedType: Hashable, Sendable {
   var epoch: UInt { unsafe head.epoch.pointee.state.load(ordering: .acquiring) }
 
   /// Returns a copy of the value.
-  @inline(__always) @_alwaysEmitIntoClient package func read<Value>() -> Value { value.value() }
+  @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
   /// Whether this memory contains the property's value, which can then be read without a lock.
   ///
   /// The result is also false while a re-injection replaces the value, and if a later value is in other memory.
-  @_alwaysEmitIntoClient package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
+  @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
   /// Whether ``isReady`` is true, and the value was made, assigned or last checked in the current epoch.
   ///
   /// The load of the epoch is relaxed: a thread that knows of a re-injection has already synchronized with the thread
   /// that requested the re-injection.
-  @_alwaysEmitIntoClient package var isCurrent: Bool {
+  @inlinable package var isCurrent: Bool {
     @inline(__always) get {
       head.gate.state.load(ordering: .acquiring) == (unsafe head.epoch.pointee.state.load(ordering: .relaxed))
     }

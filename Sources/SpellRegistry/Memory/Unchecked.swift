@@ -2,16 +2,16 @@
 ///
 /// `@unchecked Sendable`: normally, a single call on one thread wraps and unwraps the value. If the value leaves the
 /// thread, a comment at that use of the wrapper says why it may.
-@frozen @usableFromInline struct Unchecked<Value>: @unchecked Sendable {
-  @usableFromInline let value: Value
+struct Unchecked<Value>: @unchecked Sendable {
+  let value: Value
 
-  @_alwaysEmitIntoClient init(value: Value) { self.value = value }
+  @inlinable init(value: Value) { self.value = value }
 }
 
 /// Calls `body` synchronously on the main actor, with an input and a result that needn't be `Sendable`.
 ///
 /// - Precondition: The caller runs on the main actor.
-@_alwaysEmitIntoClient package func callOnMainActor<Input, Result>(
+package func callOnMainActor<Input, Result>(
   _ input: Input, _ body: @MainActor (Input) throws -> Result
 ) rethrows
   -> Result
@@ -23,6 +23,6 @@
 /// Throws a `.wrongIsolation` error unless the caller is on the main actor.
 ///
 /// - Parameter advice: The advice in the error; nil for the default advice.
-@usableFromInline func requireMainActor(orElse advice: @autoclosure () -> String? = nil) throws {
+func requireMainActor(orElse advice: @autoclosure () -> String? = nil) throws {
   if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
 }

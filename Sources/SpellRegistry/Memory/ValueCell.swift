@@ -5,9 +5,9 @@ internal import Support
 /// `@unchecked Sendable`: the atomic `gate` guards the value. One thread or task writes the value before it marks the
 /// gate as ready, and other threads read the value only after they find the gate ready. The scopes that share values
 /// require `Sendable` values. The exception is `.unsafeGraph`, with which the client has to prevent races.
-@usableFromInline final class ValueCell: @unchecked Sendable {
+final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
-  @usableFromInline let memory: ValueMemory
+  let memory: ValueMemory
   let gate = CreationGate()
   /// The async run that makes the value, and has failed if it is over; nil if there is none, or if it has made the value.
   private let run = Lock<SharedRun?>(nil)
@@ -31,7 +31,7 @@ internal import Support
   }
 
   /// Returns the value, which must exist.
-  @_alwaysEmitIntoClient func value<Value>() -> Value { withExtendedLifetime(self) { memory.value() } }
+  @inlinable func value<Value>() -> Value { withExtendedLifetime(self) { memory.value() } }
 
   /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }

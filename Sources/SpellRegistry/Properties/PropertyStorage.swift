@@ -24,7 +24,7 @@
   /// - Parameter cell: A cell for `Value`. If `Value` is an Optional, the cell may also be for the type that the
   ///   Optional wraps. In that case, nothing may store a value in the storage, and only ``prepared(in:from:hook:)`` may
   ///   make values.
-  @_alwaysEmitIntoClient package init(_ cell: PropertyCell) {
+  @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
   }
@@ -37,7 +37,7 @@
   ///   - place: The source location of the property's declaration.
   ///   - key: The declared key to resolve; nil to resolve the property's type.
   ///   - name: The name to use in the request; nil to use the property's own name.
-  @_alwaysEmitIntoClient
+  @inlinable
   public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil) {
     self.init(
       .allocate(
@@ -49,7 +49,7 @@
   ///
   /// The new storage never requests a value from a registry. Error messages show the property as declared, with the
   /// type `Other`.
-  @_alwaysEmitIntoClient package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
+  @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
     self.init(
       other.cell.allocate(
         for: Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment))
@@ -58,7 +58,7 @@
   /// Returns new storage for this property that contains `value`.
   ///
   /// Assign the new storage to the wrapper's field.
-  @_alwaysEmitIntoClient public func replaced(with value: Value) -> PropertyStorage {
+  @inlinable public func replaced(with value: Value) -> PropertyStorage {
     let storage = PropertyStorage(.allocate(like: cell, isAssigned: true))
     storage.memory.value.put(value)
     storage.cell.settle()
@@ -68,7 +68,7 @@
   /// Returns new storage for this property that contains no value.
   ///
   /// Assign the new storage to the wrapper's field.
-  @_alwaysEmitIntoClient public func replacedWithNothing() -> PropertyStorage {
+  @inlinable public func replacedWithNothing() -> PropertyStorage {
     PropertyStorage(.allocate(like: cell, isAssigned: false))
   }
 
@@ -103,7 +103,7 @@
   /// - Parameters:
   ///   - container: The object that holds the property, if there is one.
   ///   - make: Makes the value if nothing is registered for the property. Runs with no lock held.
-  @_alwaysEmitIntoClient public func value(in container: AnyObject? = nil, _ make: () -> Value) -> Value {
+  @inlinable public func value(in container: AnyObject? = nil, _ make: () -> Value) -> Value {
     if memory.isReady { return withExtendedLifetime(self) { memory.read() } }
     return valueOrStop(in: container) { memory, _ in
       memory.put(make())
@@ -141,7 +141,7 @@
   ///   - hook: Called with the container and the value after the value is stored, if there is a container.
   ///   - fallback: Called if neither a registration nor the expression makes the value. Returns whether it has put a
   ///     value in the memory.
-  @_alwaysEmitIntoClient package func makeValue(
+  @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
     expression: ((AnyObject?, PropertyCell) -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
     fallback: PropertyCell.Fallback = { _, _ in false }
@@ -160,7 +160,7 @@
   /// The property doesn't store the value from the registry.
   ///
   /// - Parameter registry: The registry to ask; nil to ask the property's own registry.
-  @_alwaysEmitIntoClient package func makeTransientValue(
+  @inlinable package func makeTransientValue(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
@@ -264,7 +264,7 @@
 /// The expression captures nothing but `body`. If it captured more, each first read would retain a context.
 ///
 /// - Precondition: The object that contains the property is a `Container`.
-@_alwaysEmitIntoClient package func propertyExpression<Container: AnyObject, Value>(
+@inlinable package func propertyExpression<Container: AnyObject, Value>(
   _ body: @escaping (Container) -> Value
 ) -> (AnyObject?, PropertyCell) -> Value {
   { container, cell in body(container as? Container ?? typed(container, for: Value.self, of: cell)) }

@@ -7,7 +7,7 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let column: UInt32
 
   /// Creates a location from the values of `#fileID`, `#line` and `#column`.
-  @_alwaysEmitIntoClient public init(fileID: StaticString, line: UInt, column: UInt = 0) {
+  @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
     self.fileID = fileID
     self.line = UInt32(truncatingIfNeeded: line)
     self.column = UInt32(truncatingIfNeeded: column)
@@ -39,7 +39,7 @@ extension SourcePlace {
   ///
   /// The program stops if a key is declared as a computed property, for example. Each use of the property would create
   /// another key, so a registration for the first key would have no effect on the second key.
-  @usableFromInline static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
+  static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     if declared.withLock({ $0.insert(place).inserted }) { return place }
     trap(

@@ -24,7 +24,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let call:
     @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
-  @_alwaysEmitIntoClient init(
+  @inlinable init(
     _ source: consuming FactorySource,
     _ call: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
   ) {
@@ -38,7 +38,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   ///   also if calls cause each other without end, or if completion hooks do. `.stackExhausted` if too little of the
   ///   thread's stack is left. `.notRegistered` if the registry that provided the factory no longer exists. Otherwise,
   ///   the error of a dependency.
-  @_alwaysEmitIntoClient public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
+  @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try call(source, memory, repeat each argument) }
   }
 }
@@ -50,7 +50,7 @@ extension Initializer {
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
   /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
   /// ```
-  @_alwaysEmitIntoClient public static func factory<Made, each Argument>(
+  @inlinable public static func factory<Made, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     factory(of: Scope<Made>.unique) { memory, source in
@@ -76,7 +76,7 @@ extension Initializer {
   /// - Parameters:
   ///   - scope: How long a value is kept, and which requests share it.
   ///   - make: Creates a value for arguments that have no kept value, on the calling thread, with no lock held.
-  @_alwaysEmitIntoClient public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
+  public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
     scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     factory(of: scope) { memory, source in
@@ -116,7 +116,7 @@ extension Initializer where Value: Sendable {
   /// ``Resolver/point`` without a container. The arguments have to be `Sendable`, because code that belongs to no actor
   /// can call a factory, and could go on using an argument that the main actor keeps. For other arguments, declare a key
   /// whose value is a function: `InjectionKey<@MainActor (Draft) -> Editor> { { Editor(draft: $0) } }`.
-  @_alwaysEmitIntoClient public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
+  public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
     _ make: @escaping @MainActor (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
     .factory { (resolver, argument: repeat each Argument) in
@@ -126,7 +126,7 @@ extension Initializer where Value: Sendable {
   }
 }
 
-@usableFromInline func requireMainActor(toCallFactoryOf type: any Any.Type) throws {
+func requireMainActor(toCallFactoryOf type: any Any.Type) throws {
   let call = "try registry.resolve(\(TypeName.source(of: type)), arguments: …)"
   try requireMainActor(
     orElse: """

@@ -4,7 +4,7 @@
   @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
 
   /// The way in which an initializer makes its values.
-  @usableFromInline enum Kind: Sendable {
+  enum Kind: Sendable {
     /// The ``body`` makes a new value each time.
     case closure
     /// The ``body`` makes a new value each time, from the value of what the registration hides.
@@ -32,12 +32,12 @@
   /// Whether the initializer gets a resolver, with which it may ask for other services.
   let takesResolver: Bool
   /// The class of containers that the initializer is for; nil for any container.
-  @usableFromInline var container: ClassConstraint?
+  var container: ClassConstraint?
   /// The types of the requests that get the instance, for an initializer of the kind `.instance`.
-  @usableFromInline var match = InstanceMatch.itsType
+  var match = InstanceMatch.itsType
 
   /// Creates an initializer that isn't a closure, or one whose `body` makes a new value each time.
-  @usableFromInline init(
+  init(
     _ kind: Kind, dependencies: [any Any.Type] = [], takesResolver: Bool = false,
     body: @escaping Body = { _, _, _ in preconditionFailure("The initializer has no closure.") }
   ) {
@@ -75,12 +75,12 @@
   // The `register` overloads for closures call `independent` and `resolving` directly. The compiler therefore knows the
   // closure when it inlines the call.
 
-  @_alwaysEmitIntoClient
+  @inlinable
   static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
     ErasedInitializer { memory, _, _ in memory.put(try make()) }
   }
 
-  @_alwaysEmitIntoClient static func resolving<Value>(
+  @inlinable static func resolving<Value>(
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) -> ErasedInitializer {
     ErasedInitializer(takesResolver: true) { memory, request, registry in

@@ -34,12 +34,12 @@ public struct Initializer<Value>: Sendable {
   /// Creates an initializer from a closure.
   ///
   /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  @_alwaysEmitIntoClient public init(_ make: @escaping @Sendable () throws -> Value) { self.init(.independent(make)) }
+  @inlinable public init(_ make: @escaping @Sendable () throws -> Value) { self.init(.independent(make)) }
 
   /// Creates an initializer from a closure that uses other services.
   ///
   /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  @_alwaysEmitIntoClient
+  @inlinable
   public init(_ make: @escaping @Sendable (Resolver) throws -> Value) { self.init(.resolving(make)) }
 }
 
@@ -53,7 +53,7 @@ extension Initializer {
   /// ```
   ///
   /// The dependencies are known before the initializer runs, so SpellDiagnostics can check and draw them.
-  @_alwaysEmitIntoClient public static func autowire<each Dependency>(
+  @inlinable public static func autowire<each Dependency>(
     _ make: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -66,7 +66,7 @@ extension Initializer {
   // call site (benchmark: "resolve a graph of five").
 
   /// Returns an initializer that resolves the one parameter of `make` by type, and then calls `make`.
-  @_alwaysEmitIntoClient public static func autowire<First>(
+  @inlinable public static func autowire<First>(
     _ make: @escaping @Sendable (First) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -76,7 +76,7 @@ extension Initializer {
   }
 
   /// Returns an initializer that resolves the two parameters of `make` by type, and then calls `make`.
-  @_alwaysEmitIntoClient public static func autowire<First, Second>(
+  @inlinable public static func autowire<First, Second>(
     _ make: @escaping @Sendable (First, Second) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -86,7 +86,7 @@ extension Initializer {
   }
 
   /// Returns an initializer that resolves the three parameters of `make` by type, and then calls `make`.
-  @_alwaysEmitIntoClient public static func autowire<First, Second, Third>(
+  @inlinable public static func autowire<First, Second, Third>(
     _ make: @escaping @Sendable (First, Second, Third) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -111,7 +111,7 @@ extension Initializer {
   ///   - container: The class of the object that holds the property or is passed to `resolve`.
   ///   - subclasses: Whether the initializer is also for the properties of subclasses.
   ///   - make: Creates a value for the container, on the requesting thread, with no lock held.
-  @_alwaysEmitIntoClient public static func `in`<Container: AnyObject>(
+  public static func `in`<Container: AnyObject>(
     _ container: Container.Type, subclasses: Bool = false, _ make: @escaping @Sendable (Container) throws -> Value
   ) -> Initializer {
     .in(container, subclasses: subclasses) { container, _ in try make(container) }
@@ -119,7 +119,7 @@ extension Initializer {
 
   /// Returns an initializer for the properties of one class, from a closure that gets the enclosing object and a
   /// resolver for other services.
-  @_alwaysEmitIntoClient public static func `in`<Container: AnyObject>(
+  public static func `in`<Container: AnyObject>(
     _ container: Container.Type, subclasses: Bool = false,
     _ make: @escaping @Sendable (Container, Resolver) throws -> Value
   ) -> Initializer {
@@ -153,7 +153,7 @@ extension Initializer {
 
 extension Resolver {
   /// Returns the container of the injection point, cast to the class that the registration is for.
-  @usableFromInline func container<Container: AnyObject>() -> Container {
+  func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container. \(reportThis)")
     }
@@ -178,7 +178,6 @@ extension Initializer where Value: Sendable {
   ///   - instance: The value that each request gets.
   ///   - match: Whether only requests for the registered type get the instance, or also requests for the superclasses
   ///     and protocols of the instance. For a declared key, `match` must be `.itsType`.
-  @_alwaysEmitIntoClient
   public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
     var erased = ErasedInitializer(.instance { memory in memory.put(instance) })
     erased.match = match
@@ -195,12 +194,11 @@ extension Initializer where Value: Sendable {
   /// Until a call of `resolveAsync` has made the value, `resolve` throws an error of code `.notReady`, and reading a
   /// property stops the program. After that, `resolve` and properties return the value for as long as the scope keeps
   /// the value. Scope `.unique` doesn't keep it, and `.graph` keeps it only until the resolution ends.
-  @_alwaysEmitIntoClient public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
+  public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
     Initializer(ErasedInitializer(.async { memory, _ in memory.put(try await make()) }))
   }
 
   /// Returns an initializer from an async closure that uses other services.
-  @_alwaysEmitIntoClient
   public static func async(_ make: @escaping @Sendable (Resolver) async throws -> Value) -> Initializer {
     Initializer(
       ErasedInitializer(.async { memory, resolver in memory.put(try await make(resolver)) }, takesResolver: true))
@@ -222,7 +220,6 @@ extension Initializer where Value: Sendable {
   ///
   /// A request from elsewhere throws an error of code `.wrongIsolation`, unless a kept value already exists.
   /// `resolveAsync` makes the value on the main actor.
-  @_alwaysEmitIntoClient
   public static func onMainActor(_ make: @escaping @MainActor () throws -> Value) -> Initializer {
     onMainActor(takesResolver: false) { _ in try make() }
   }
@@ -230,12 +227,11 @@ extension Initializer where Value: Sendable {
   /// Returns an initializer from a closure that runs on the main actor and uses other services.
   ///
   /// The ``Resolver/point`` of the closure's resolver has no container.
-  @_alwaysEmitIntoClient
   public static func onMainActor(_ make: @escaping @MainActor (Resolver) throws -> Value) -> Initializer {
     onMainActor(takesResolver: true, make)
   }
 
-  @_alwaysEmitIntoClient static func onMainActor(
+  static func onMainActor(
     dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(
@@ -251,7 +247,7 @@ extension Initializer where Value: Sendable {
   /// ```swift
   /// registry.register(.autowireOnMainActor(Store.init))
   /// ```
-  @_alwaysEmitIntoClient public static func autowireOnMainActor<each Dependency>(
+  public static func autowireOnMainActor<each Dependency>(
     _ make: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> Initializer {
     onMainActor(dependencies: types(repeat (each Dependency).self), takesResolver: false) { resolver in
@@ -269,7 +265,7 @@ extension Initializer where Value: Sendable {
   ///   - container: The class of the object that holds the property or is passed to `resolve`.
   ///   - subclasses: Whether the initializer is also for the properties of subclasses.
   ///   - make: Creates a value for the container, with no lock held.
-  @_alwaysEmitIntoClient public static func onMainActor<Container: AnyObject & Sendable>(
+  public static func onMainActor<Container: AnyObject & Sendable>(
     in container: Container.Type, subclasses: Bool = false, _ make: @escaping @MainActor (Container) throws -> Value
   ) -> Initializer {
     onMainActor(in: container, subclasses: subclasses) { container, _ in try make(container) }
@@ -277,7 +273,7 @@ extension Initializer where Value: Sendable {
 
   /// Returns a main-actor initializer for the properties of one class, from a closure that gets the enclosing object
   /// and a resolver for other services.
-  @_alwaysEmitIntoClient public static func onMainActor<Container: AnyObject & Sendable>(
+  public static func onMainActor<Container: AnyObject & Sendable>(
     in container: Container.Type, subclasses: Bool = false,
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Initializer {

@@ -28,7 +28,7 @@ extension InitializerRegistry {
   ///   - wrap: Returns the value to use in place of its argument. It runs once for each new value of the scope,
   ///     on the requesting thread, with no lock held.
   /// - Returns: The registration of the decoration. A request throws `.notRegistered` if there is nothing to wrap.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func decorate<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value) throws -> Value
@@ -43,7 +43,7 @@ extension InitializerRegistry {
   ///   LoggedStore(inner, log: try resolver.resolve())
   /// }
   /// ```
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func decorate<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
@@ -56,7 +56,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.decorate(.store) { inner in LoggedStore(inner) }
   /// ```
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func decorate<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value) throws -> Value
@@ -65,7 +65,7 @@ extension InitializerRegistry {
   }
 
   /// Wraps the value of a declared key, with a closure that uses other services.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func decorate<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
@@ -73,7 +73,7 @@ extension InitializerRegistry {
     decorate(key, named: name, at: SourcePlace(fileID: fileID, line: line), wrap)
   }
 
-  @_alwaysEmitIntoClient func decorate<Value>(
+  func decorate<Value>(
     _ key: InjectionKey<Value>?, named name: PropertyName?, at place: SourcePlace,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
   ) -> Registration<Value> {
@@ -86,7 +86,7 @@ extension InitializerRegistry {
   /// is `.unique`, because only what it makes is kept. If the registration is for another type, such as the type of an
   /// instance that serves its supertypes, the scope is `.unique`: values of the requested type needn't be `Sendable`, and
   /// only one thread may get each of them.
-  @usableFromInline func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
+  func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
     let service = Service(Value.self, key: key)
     guard let record = provider(of: service, named: name?.text)?.record, record.service == service, !record.isFactory
     else { return .unique }

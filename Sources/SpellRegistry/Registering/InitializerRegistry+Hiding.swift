@@ -18,7 +18,7 @@ extension InitializerRegistry {
   ///   - name: The names of the properties that get the value; nil for all names.
   ///   - scope: How long a value is kept, and which requests share it; nil for the key's own scope or `.unique`.
   ///   - place: The place of the registration in the source code, for messages.
-  @usableFromInline package func hide<Value>(
+  package func hide<Value>(
     with initializer: Initializer<Value>, for key: InjectionKey<Value>? = nil, named name: PropertyName? = nil,
     scope: Scope<Value>? = nil, at place: SourcePlace
   ) -> Registration<Value> {
@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The calling thread is running the initializer of a registration, for `request`, and this registry
   ///   is current.
-  @usableFromInline func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
+  func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
     guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
       trap("An initializer that wraps a value ran without a registration. \(reportThis)")
     }
@@ -85,7 +85,6 @@ extension Initializer {
   /// If nothing is hidden, and no parent and no declared key serves the request either, the request throws
   /// `.notRegistered`. If what is hidden has an async initializer, the request has to be `resolveAsync`, unless the value
   /// is already kept.
-  @_alwaysEmitIntoClient
   package static func wrapping(_ make: @escaping @Sendable (Value, Resolver) throws -> Value) -> Initializer {
     Initializer(
       ErasedInitializer(.wrapping) { memory, request, registry in

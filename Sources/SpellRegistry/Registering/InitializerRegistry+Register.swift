@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///   - line: The line of the registration, for messages.
   ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
   /// - Returns: The registration, for adding hooks and for withdrawing it.
-  @_alwaysEmitIntoClient @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable () throws -> Value
@@ -48,7 +48,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
   /// ```
-  @_alwaysEmitIntoClient @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable (Resolver) throws -> Value
@@ -65,7 +65,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: If `initializer` makes factories, `scope` must be `.unique`, because `.factory(scope:)` specifies
   ///   the scope of the factory's values. An async initializer must not be for one class of containers.
-  @_alwaysEmitIntoClient @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Value>
@@ -83,7 +83,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The preconditions of
   ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` apply.
-  @_alwaysEmitIntoClient @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
     line: UInt = #line, _ initializer: Initializer<Value>
@@ -131,7 +131,7 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(.time) { FixedTime(now: 9) }
   /// ```
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable () throws -> Value
@@ -140,7 +140,7 @@ extension InitializerRegistry {
   }
 
   /// Registers a closure that creates the values of a declared key from other services.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ make: @escaping @Sendable (Resolver) throws -> Value
@@ -158,7 +158,7 @@ extension InitializerRegistry {
   /// - Precondition: If `initializer` is `.instance(_:as:)`, it must not have `as: .anySupertype`, because an instance
   ///   for a key serves only that key. The preconditions of
   ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)`` also apply.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Value>
@@ -187,7 +187,7 @@ extension InitializerRegistry {
   ///   - line: The line of the registration, for messages.
   ///   - change: Changes a copy of the value. An object isn't copied, so all users of the object see the change.
   /// - Throws: The error of a request for the key, or the error that `change` throws.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func override<Value: Sendable>(
     _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
     _ change: (inout Value) throws -> Void
@@ -200,7 +200,7 @@ extension InitializerRegistry {
   }
 
   /// Puts the value of a key, which this registry will keep, in memory.
-  @usableFromInline func putValue(
+  func putValue(
     toRegisterFor key: InjectionKeys, of type: any Any.Type, in memory: ValueMemory
   ) throws(InjectionError) {
     try resolve(Request(type, key, isFromKept: true), into: memory)

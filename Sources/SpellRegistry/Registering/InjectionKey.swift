@@ -81,7 +81,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's values, unless a registration for the key has another scope.
   var scope: Scope<Value> { Scope(lifetime: lifetime, expiry: expiry) }
 
-  @usableFromInline init(
+  init(
     _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
     others: [(context: InjectionContext, initializer: ErasedInitializer)] = []
   ) {
@@ -99,7 +99,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes keys on the same line.
   ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
-  @_alwaysEmitIntoClient public convenience init(
+  public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ make: @escaping @Sendable () throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(make)) }
@@ -109,7 +109,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```swift
   /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
   /// ```
-  @_alwaysEmitIntoClient public convenience init(
+  public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ make: @escaping @Sendable (Resolver) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(make)) }
@@ -126,7 +126,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`. If `initializer` makes factories, `scope` must be `.unique`, because
   ///   `.factory(scope:)` specifies the scope of the factory's values.
-  @_alwaysEmitIntoClient public convenience init(
+  public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
   ) {
@@ -136,7 +136,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   }
 
   /// Stops the program if a key can't be declared with this initializer.
-  @usableFromInline func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
+  func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
       trap(
         """
@@ -153,7 +153,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// Returns a copy of this key with an initializer for one context.
   ///
   /// The program declares the copy in place of this key.
-  @usableFromInline func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
+  func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
     check(initializer)
     return InjectionKey(scope, at: place, live: live, others: others + [(context, initializer)])
   }
@@ -165,12 +165,12 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```
   ///
   /// - Returns: The key to declare in place of this one.
-  @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+  public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(make), for: .test)
   }
 
   /// Returns a copy of the key whose initializer for `.test` registries makes the value from other services.
-  @_alwaysEmitIntoClient public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+  public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(make), for: .test)
   }
 
@@ -182,7 +182,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
-  @_alwaysEmitIntoClient public func test(_ initializer: Initializer<Value>) -> InjectionKey {
+  public func test(_ initializer: Initializer<Value>) -> InjectionKey {
     adding(initializer.erased, for: .test)
   }
 
@@ -204,12 +204,12 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///
   /// - Returns: The key to declare in place of this one.
-  @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+  public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(make), for: .preview)
   }
 
   /// Returns a copy of the key whose initializer for `.preview` registries makes the value from other services.
-  @_alwaysEmitIntoClient public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+  public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(make), for: .preview)
   }
 
@@ -217,7 +217,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// - Precondition: `initializer` must not be limited to objects of one class, as with `.in`. An `.instance(_:as:)`
   ///   must not have `as: .anySupertype`.
-  @_alwaysEmitIntoClient public func preview(_ initializer: Initializer<Value>) -> InjectionKey {
+  public func preview(_ initializer: Initializer<Value>) -> InjectionKey {
     adding(initializer.erased, for: .preview)
   }
 }

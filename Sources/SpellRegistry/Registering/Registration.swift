@@ -8,7 +8,7 @@ internal import Support
 /// registration.unregister()
 /// ```
 public struct Registration<Value>: Sendable {
-  @usableFromInline package let record: RegistrationRecord
+  package let record: RegistrationRecord
   let registry: InitializerRegistry
 
   /// Calls `hook` after each injection of a value from this registration, such as a property's first read or a call of
@@ -17,7 +17,7 @@ public struct Registration<Value>: Sendable {
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
   /// lock held. A property that keeps its value stores it before the hooks run. No hooks of registrations or registries
   /// run for the values that a hook itself requests. A hook may therefore even request a value of the type `Value`.
-  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     addHook(hook)
   }
@@ -29,7 +29,7 @@ public struct Registration<Value>: Sendable {
   /// ``onInjection(_:)``.
   ///
   /// - Precondition: Every injection of a value from this registration must happen on the main actor.
-  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
   ) -> Registration where Value: Sendable {
@@ -50,7 +50,7 @@ public struct Registration<Value>: Sendable {
   /// The hook isn't called for a value that the registry doesn't keep alive: one of scope ``Scope/unique``,
   /// ``Scope/graph`` or ``Scope/weak``, and one that was still being made when its registration was withdrawn. Nor is it
   /// called for a registered instance, which the registry hasn't made.
-  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onRemoval(_ hook: @escaping @Sendable (Value) -> Void) -> Registration {
     addRemoval(hook)
   }
@@ -86,7 +86,7 @@ extension Registration where Value: Sendable {
   /// - Parameter hook: Gets the value and a ``Resolver`` of the registry that made the value. The resolver's
   ///   ``InjectionPoint`` has no container.
   /// - Returns: The registration.
-  @_disfavoredOverload @_alwaysEmitIntoClient @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     addCompletion(hook)
   }
@@ -102,7 +102,7 @@ extension Registration {
 
 extension Registration {
   /// Calls `hook` after each call of a factory from this registration, with the value that the factory returns.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func onInjection<Made, each Argument>(
     _ hook: @escaping @Sendable (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHook(hook) }
@@ -111,20 +111,20 @@ extension Registration {
   /// factory returns.
   ///
   /// - Precondition: Every call of the factory must happen on the main actor.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func onInjectionOnMainActor<Made: Sendable, each Argument>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHookOnMainActor(hook) }
 
   /// Calls `hook` once for each new value of a factory from this registration, at the end of the whole resolution that
   /// made the value.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func onCompletion<Made: Sendable, each Argument>(
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
   /// Calls `hook` with each value that a factory from this registration has kept, when the registry drops the value.
-  @_alwaysEmitIntoClient @discardableResult
+  @discardableResult
   public func onRemoval<Made, each Argument>(
     _ hook: @escaping @Sendable (Made) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addRemoval(hook) }
@@ -133,7 +133,7 @@ extension Registration {
   ///
   /// If the registration's initializer is a `.factory`, the hooks get the values that the factory makes, and never the
   /// factory itself. A registration that has its factory from elsewhere, such as a decoration, has only the factory.
-  @usableFromInline func checkHook(for type: any Any.Type) {
+  func checkHook(for type: any Any.Type) {
     let takesFactory = type == Value.self
     if takesFactory != record.isFactory { return }
     trap(
@@ -145,7 +145,6 @@ extension Registration {
       """, at: record.place)
   }
 
-  @_alwaysEmitIntoClient
   func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addHook { value, point in
@@ -154,7 +153,7 @@ extension Registration {
     return self
   }
 
-  @_alwaysEmitIntoClient func addHookOnMainActor<Made: Sendable>(
+  func addHookOnMainActor<Made: Sendable>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
   ) -> Registration {
     let place = record.place
@@ -164,7 +163,7 @@ extension Registration {
     }
   }
 
-  @usableFromInline static func checkIsOnMainActor(at place: SourcePlace) {
+  static func checkIsOnMainActor(at place: SourcePlace) {
     if isOnMainActor() { return }
     trap(
       """
@@ -173,13 +172,12 @@ extension Registration {
       """, at: place)
   }
 
-  @_alwaysEmitIntoClient func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
+  func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addRemoval { memory in hook(memory.value()) }
     return self
   }
 
-  @_alwaysEmitIntoClient
   func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addCompletion { memory in

@@ -2,7 +2,7 @@ internal import Support
 internal import Synchronization
 
 /// A registration, with the type of its values erased.
-@usableFromInline package final class RegistrationRecord: Sendable {
+package final class RegistrationRecord: Sendable {
   /// The requests that a registration is for.
   ///
   /// In one registry, a new registration replaces an older registration whose `Key` is equal. Two keys whose
@@ -17,7 +17,7 @@ internal import Synchronization
   package let service: Service
   package let name: PropertyName?
   let initializer: ErasedInitializer
-  @usableFromInline package let place: SourcePlace
+  package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
   /// Whether this is a declared key's default, which is used only if no other registration matches the request.
@@ -41,7 +41,7 @@ internal import Synchronization
     case factory(FactoryValues?)
   }
 
-  @usableFromInline typealias Completion = @Sendable (ValueMemory) -> @Sendable (Resolver) -> Void
+  typealias Completion = @Sendable (ValueMemory) -> @Sendable (Resolver) -> Void
   /// Whether any completion hook was added.
   ///
   /// Relaxed ordering suffices: a thread that has synchronized with the thread that added a completion hook sees the
@@ -183,10 +183,10 @@ internal import Synchronization
   /// The values that the registration keeps: one value, or one for each list of arguments of its factory.
   var keptValues: [KeptValue] { kept.map { [$0] } ?? factoryValues?.all ?? [] }
 
-  @usableFromInline func addHook(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
+  func addHook(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// Adds a hook that is called with each kept value when the registry drops the value.
-  @usableFromInline func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
+  func addRemoval(_ removal: @escaping @Sendable (ValueMemory) -> Void) {
     notes.withLock { $0.append(.removal(removal)) }
   }
 
@@ -220,7 +220,7 @@ internal import Synchronization
     }
   }
 
-  @usableFromInline func addCompletion(_ completion: @escaping Completion) {
+  func addCompletion(_ completion: @escaping Completion) {
     notes.withLock { $0.append(.completion(completion)) }
     mayHaveCompletions.store(true, ordering: .relaxed)
   }

@@ -12,7 +12,7 @@
 /// for `Sendable` types. If the type isn't `Sendable`, a registration with one of these scopes doesn't compile. The
 /// scope ``unsafeGraph`` exists for any type.
 public struct Scope<Value>: Sendable {
-  @usableFromInline let lifetime: ScopeLifetime
+  let lifetime: ScopeLifetime
   var expiry: Duration?
 
   /// A new value for each request.
@@ -69,7 +69,7 @@ extension Scope {
   public static var shared: Scope { fatalError() }
 }
 
-@usableFromInline package enum ScopeLifetime: Sendable {
+package enum ScopeLifetime: Sendable {
   case unique
   case graph
   case singleton
@@ -100,7 +100,7 @@ extension ScopeLifetime {
 }
 
 extension ScopeLifetime: CustomStringConvertible {
-  @usableFromInline package var description: String {
+  package var description: String {
     switch self {
     case .unique: "unique"
     case .graph: "graph"

@@ -10,8 +10,8 @@ internal import Synchronization
 /// task. There is one exception. Let A be the run whose initializer has started the other task. A request from that
 /// task completes a cycle if it is for A's value, or for a value whose initializer has requested A's value, directly or
 /// through other runs.
-@usableFromInline final class AsyncRun: Sendable {
-  @usableFromInline typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
+final class AsyncRun: Sendable {
+  typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
   let provider: Provider
   private let name: String?

@@ -21,14 +21,14 @@ extension InitializerRegistry {
   ///   - name: The name to use in the request, like the name of a property that requests a value.
   /// - Throws: The errors of ``resolve(_:named:in:)-(Value.Type,_,_)``, `.cancelled`, and `.cycle` if tasks await each
   ///   other.
-  @_alwaysEmitIntoClient public func resolveAsync<Value: Sendable>(
+  public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await resolveAsync(Value.self, nil, named: name, for: nil).value()
   }
 
   /// Returns the value of a declared key, awaiting it if its initializer is async or runs on the main actor.
-  @_alwaysEmitIntoClient public func resolveAsync<Value: Sendable>(
+  public func resolveAsync<Value: Sendable>(
     _ key: InjectionKey<Value>, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await resolveAsync(Value.self, key, named: name, for: nil).value()
@@ -37,7 +37,7 @@ extension InitializerRegistry {
   /// Returns a cell with the value of a request, awaiting the value if necessary.
   ///
   /// - Parameter run: The async run whose resolver makes the request; nil for any other request.
-  @usableFromInline func resolveAsync(
+  func resolveAsync(
     _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, for run: AsyncRun?
   ) async throws(InjectionError) -> ValueCell {
     let asker = run ?? AsyncRun.ofThisTask
@@ -63,14 +63,14 @@ extension Resolver {
   ///
   /// The request belongs to the resolution of the async initializer that received this resolver, so a cycle throws an
   /// error. In all other respects, this method works like the registry's `resolveAsync`.
-  @_alwaysEmitIntoClient public func resolveAsync<Value: Sendable>(
+  public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await registry.resolveAsync(Value.self, nil, named: name, for: run).value()
   }
 
   /// Returns the value of a declared key, awaiting it if its initializer is async or runs on the main actor.
-  @_alwaysEmitIntoClient public func resolveAsync<Value: Sendable>(
+  public func resolveAsync<Value: Sendable>(
     _ key: InjectionKey<Value>, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await registry.resolveAsync(Value.self, key, named: name, for: run).value()

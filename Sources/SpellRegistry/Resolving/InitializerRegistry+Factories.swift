@@ -14,7 +14,7 @@ extension InitializerRegistry {
   ///   - name: The name to use in the request, like the name of a property that requests a value.
   /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types. Otherwise, the error of the
   ///   factory's call.
-  @_disfavoredOverload @_alwaysEmitIntoClient public func resolve<Value, each Argument>(
+  @_disfavoredOverload @inlinable public func resolve<Value, each Argument>(
     _ type: Value.Type = Value.self, arguments argument: repeat each Argument, named name: String? = nil
   ) throws(InjectionError) -> Value {
     if let factory = try factory(ArgumentFactory<Value, repeat each Argument>.self, named: name) {
@@ -29,7 +29,7 @@ extension InitializerRegistry {
   /// static let seat = InjectionKey(.factory { (_, number: Int) in Seat(number) })
   /// let seat = try registry.resolve(.seat, arguments: 7)
   /// ```
-  @_alwaysEmitIntoClient public func resolve<Made, First, each Rest>(
+  @inlinable public func resolve<Made, First, each Rest>(
     _ key: InjectionKey<ArgumentFactory<Made, First, repeat each Rest>>, arguments first: First,
     _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Made {
@@ -38,7 +38,7 @@ extension InitializerRegistry {
   }
 
   /// Returns the registered factory of a type, or nil if there is none.
-  @_alwaysEmitIntoClient
+  @inlinable
   func factory<Factory>(_ type: Factory.Type, named name: String?) throws(InjectionError) -> Factory? {
     try ValueMemory.optionalValue { memory throws(InjectionError) in
       try putFactory(of: type, in: memory, named: name)
@@ -94,7 +94,7 @@ extension InitializerRegistry {
 
 extension Resolver {
   /// Returns a dependency that a registered factory makes from the given arguments.
-  @_disfavoredOverload @_alwaysEmitIntoClient public func resolve<Value, each Argument>(
+  @_disfavoredOverload public func resolve<Value, each Argument>(
     _ type: Value.Type = Value.self, arguments argument: repeat each Argument, named name: String? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -105,7 +105,7 @@ extension Resolver {
   }
 
   /// Returns a dependency that the factory of a declared key makes from the given arguments.
-  @_alwaysEmitIntoClient public func resolve<Made, First, each Rest>(
+  @inlinable public func resolve<Made, First, each Rest>(
     _ key: InjectionKey<ArgumentFactory<Made, First, repeat each Rest>>, arguments first: First,
     _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Made {

@@ -19,7 +19,7 @@ extension InitializerRegistry {
   ///   - container: The object that the value is for. Registrations that are limited to the object's class apply, too.
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`,
   ///   with the path from this type to the type at fault.
-  @_alwaysEmitIntoClient public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///   - name: The name to use in the request, like the name of a property that requests a value.
   ///   - container: The object that the value is for. Registrations that are limited to the object's class apply, too.
   /// - Throws: The errors of ``resolve(_:named:in:)-(Value.Type,_,_)``, except `.notRegistered` for the key itself.
-  @_alwaysEmitIntoClient public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -56,12 +56,11 @@ extension InitializerRegistry {
   /// be empty.
   ///
   /// - Throws: The error that ``resolve(_:named:in:)-(Value.Type,_,_)`` throws for the first initializer that fails.
-  @_alwaysEmitIntoClient
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     try cells(of: Value.self).map { $0.value() }
   }
 
-  @usableFromInline func cells(of type: any Any.Type) throws(InjectionError) -> [ValueCell] {
+  func cells(of type: any Any.Type) throws(InjectionError) -> [ValueCell] {
     let service = Service(type)
     var cells: [ValueCell] = []
     try Self.resolvingTogether { () throws(InjectionError) in

@@ -90,7 +90,7 @@ public struct InjectionPoint {
   }
 
   /// Returns a copy without the container, for code that might run outside of the container's isolation.
-  @usableFromInline func withoutContainer() -> InjectionPoint {
+  func withoutContainer() -> InjectionPoint {
     var point = withKnownName()
     point.container = nil
     return point

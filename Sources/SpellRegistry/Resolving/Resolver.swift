@@ -16,7 +16,7 @@ public struct Resolver {
   /// If the registration keeps the new value, this is the registry that contains the registration. Otherwise, it is the
   /// registry that received the request.
   public let registry: InitializerRegistry
-  @usableFromInline let run: AsyncRun?
+  let run: AsyncRun?
 
   init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
     (self.point, self.registry, self.run) = (point, registry, run)
@@ -27,12 +27,10 @@ public struct Resolver {
   }
 
   /// Returns a copy for a main-actor initializer, without the container of the injection point.
-  @usableFromInline func onMainActor() -> Resolver {
-    Resolver(point: point.withoutContainer(), registry: registry, run: run)
-  }
+  func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
 
   /// Returns the value of a dependency, which the registry resolves for the initializer.
-  @_alwaysEmitIntoClient public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -41,7 +39,7 @@ public struct Resolver {
   }
 
   /// Returns the value of a declared key, which the registry resolves for the initializer.
-  @_alwaysEmitIntoClient public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in
@@ -60,7 +58,6 @@ public struct Resolver {
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
-  @_alwaysEmitIntoClient
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     var values: [Value] = []
     try continuing { () throws(InjectionError) in values = try registry.resolveAll(type) }
