@@ -45,8 +45,7 @@
     (self.dependencies, self.takesResolver) = (dependencies, takesResolver)
   }
 
-  // Never inlined, so that the compiler specializes the closures that it gets (benchmark: "graph of five, autowired").
-  @inline(never) @usableFromInline init(
+  @usableFromInline init(
     dependencies: [any Any.Type] = [], takesResolver: Bool = false, _ body: @escaping Body
   ) {
     self.init(.closure, dependencies: dependencies, takesResolver: takesResolver, body: body)
