@@ -55,13 +55,13 @@ extension InitializerRegistry {
         "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
   }
 
-  func injectAll(into object: AnyObject) throws(InjectionError) {
+  private func injectAll(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     try inject(properties.map { ($0.wrapper, object) }, into: object)
   }
 
-  func inject(into object: AnyObject, at paths: [AnyKeyPath]) throws(InjectionError) {
+  private func inject(into object: AnyObject, at paths: [AnyKeyPath]) throws(InjectionError) {
     try inject(InjectableProperties.of(object, at: paths), into: object)
   }
 

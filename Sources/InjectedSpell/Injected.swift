@@ -214,7 +214,7 @@ extension Injected {
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    var injected: Injected
+    fileprivate(set) var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
     let container: AnyObject?
 

@@ -129,9 +129,9 @@ public final class ServiceBox: Sendable {
     return useServices(for: setters)
   }
 
-  func fillAll(of target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
+  private func fillAll(of target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
 
-  func fill(_ target: AnyObject, at paths: [AnyKeyPath]) -> FillReport {
+  private func fill(_ target: AnyObject, at paths: [AnyKeyPath]) -> FillReport {
     fill(
       target,
       InjectableProperties.of(target, at: paths).compactMap { wrapper, container in
@@ -160,7 +160,7 @@ public final class ServiceBox: Sendable {
   /// Passes each named service to its setter, which returns whether the service fits, and reports the results.
   ///
   /// The name `serviceBox` also stands for the box itself.
-  func useServices(
+  private func useServices(
     for setters: [(name: String, set: (any Sendable) throws -> Bool)]
   ) -> FillReport {
     var report = FillReport()

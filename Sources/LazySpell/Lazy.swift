@@ -300,9 +300,9 @@
 extension Lazy {
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
-    var lazy: Lazy
+    fileprivate var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.
-    let container: AnyObject?
+    fileprivate let container: AnyObject?
 
     /// Whether the value has been created or assigned; reading `hasValue` doesn't create it.
     public var hasValue: Bool { lazy.storage.hasValue }

@@ -2,11 +2,7 @@
 ///
 /// `@unchecked Sendable`: normally, a single call on one thread wraps and unwraps the value. If the value leaves the
 /// thread, a comment at that use of the wrapper says why it may.
-struct Unchecked<Value>: @unchecked Sendable {
-  let value: Value
-
-  @inlinable init(value: Value) { self.value = value }
-}
+struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
 /// Calls `body` synchronously on the main actor, with an input and a result that needn't be `Sendable`.
 ///

@@ -31,7 +31,7 @@ final class ValueCell: @unchecked Sendable {
   }
 
   /// Returns the value, which must exist.
-  @inlinable func value<Value>() -> Value { withExtendedLifetime(self) { memory.value() } }
+  func value<Value>() -> Value { withExtendedLifetime(self) { memory.value() } }
 
   /// Copies the value, which must exist, to other memory.
   func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }

@@ -126,7 +126,7 @@ extension Initializer where Value: Sendable {
   }
 }
 
-func requireMainActor(toCallFactoryOf type: any Any.Type) throws {
+private func requireMainActor(toCallFactoryOf type: any Any.Type) throws {
   let call = "try registry.resolve(\(TypeName.source(of: type)), arguments: …)"
   try requireMainActor(
     orElse: """

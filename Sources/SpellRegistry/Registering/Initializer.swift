@@ -153,7 +153,7 @@ extension Initializer {
 
 extension Resolver {
   /// Returns the container of the injection point, cast to the class that the registration is for.
-  func container<Container: AnyObject>() -> Container {
+  fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container. \(reportThis)")
     }
@@ -231,7 +231,7 @@ extension Initializer where Value: Sendable {
     onMainActor(takesResolver: true, make)
   }
 
-  static func onMainActor(
+  private static func onMainActor(
     dependencies: [any Any.Type] = [], takesResolver: Bool, _ make: @escaping @MainActor (Resolver) throws -> Value
   ) -> Initializer {
     Initializer(

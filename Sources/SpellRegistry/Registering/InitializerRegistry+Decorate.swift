@@ -73,7 +73,7 @@ extension InitializerRegistry {
     decorate(key, named: name, at: SourcePlace(fileID: fileID, line: line), wrap)
   }
 
-  func decorate<Value>(
+  private func decorate<Value>(
     _ key: InjectionKey<Value>?, named name: PropertyName?, at place: SourcePlace,
     _ wrap: @escaping @Sendable (Value, Resolver) throws -> Value
   ) -> Registration<Value> {
@@ -86,7 +86,7 @@ extension InitializerRegistry {
   /// is `.unique`, because only what it makes is kept. If the registration is for another type, such as the type of an
   /// instance that serves its supertypes, the scope is `.unique`: values of the requested type needn't be `Sendable`, and
   /// only one thread may get each of them.
-  func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
+  private func scope<Value>(of key: InjectionKey<Value>?, named name: PropertyName?) -> Scope<Value> {
     let service = Service(Value.self, key: key)
     guard let record = provider(of: service, named: name?.text)?.record, record.service == service, !record.isFactory
     else { return .unique }

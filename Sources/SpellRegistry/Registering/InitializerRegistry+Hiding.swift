@@ -35,7 +35,7 @@ extension InitializerRegistry {
   ///
   /// - Precondition: The calling thread is running the initializer of a registration, for `request`, and this registry
   ///   is current.
-  func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
+  fileprivate func putHiddenValue(_ memory: ValueMemory, _ request: borrowing Request) throws(InjectionError) {
     guard let hider = CurrentThread.current.fields.frames.last?.record?.object else {
       trap("An initializer that wraps a value ran without a registration. \(reportThis)")
     }

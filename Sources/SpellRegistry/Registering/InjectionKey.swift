@@ -136,7 +136,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   }
 
   /// Stops the program if a key can't be declared with this initializer.
-  func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
+  private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
       trap(
         """
@@ -153,7 +153,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// Returns a copy of this key with an initializer for one context.
   ///
   /// The program declares the copy in place of this key.
-  func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
+  private func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
     check(initializer)
     return InjectionKey(scope, at: place, live: live, others: others + [(context, initializer)])
   }

@@ -133,7 +133,7 @@ extension Registration {
   ///
   /// If the registration's initializer is a `.factory`, the hooks get the values that the factory makes, and never the
   /// factory itself. A registration that has its factory from elsewhere, such as a decoration, has only the factory.
-  func checkHook(for type: any Any.Type) {
+  private func checkHook(for type: any Any.Type) {
     let takesFactory = type == Value.self
     if takesFactory != record.isFactory { return }
     trap(
@@ -145,7 +145,7 @@ extension Registration {
       """, at: record.place)
   }
 
-  func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
+  private func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addHook { value, point in
       if let value = value as? Made { hook(value, point) }
@@ -153,7 +153,7 @@ extension Registration {
     return self
   }
 
-  func addHookOnMainActor<Made: Sendable>(
+  private func addHookOnMainActor<Made: Sendable>(
     _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
   ) -> Registration {
     let place = record.place
@@ -163,7 +163,7 @@ extension Registration {
     }
   }
 
-  static func checkIsOnMainActor(at place: SourcePlace) {
+  private static func checkIsOnMainActor(at place: SourcePlace) {
     if isOnMainActor() { return }
     trap(
       """
@@ -172,13 +172,13 @@ extension Registration {
       """, at: place)
   }
 
-  func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
+  private func addRemoval<Made>(_ hook: @escaping @Sendable (Made) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addRemoval { memory in hook(memory.value()) }
     return self
   }
 
-  func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
+  private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     checkHook(for: Made.self)
     record.addCompletion { memory in
       let value = memory.value(as: Made.self)

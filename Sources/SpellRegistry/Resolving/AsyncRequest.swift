@@ -56,7 +56,7 @@ final class AsyncRequest: Sendable {
 
   /// Returns the registration that is chosen for the request, with its async initializer.
   ///
-  /// Returns nil if there is no such registration, or if its initializer isn't async.
+  /// The result is nil if no registration is chosen, or if the chosen one has another kind of initializer.
   @inline(never) private func asyncMatch() -> (match: Match, initializer: AsyncRun.Initializer)? {
     guard case .match(let record, let owner) = registry.find(Request(service, named: name)),
       let initializer = record.initializer.async
